@@ -379,7 +379,7 @@ func (x *liveRun) finish(ctx context.Context) error {
 	return x.committed(ctx, looks)
 }
 
-// audit reads the znodes of the run: at each server of an ensemble of ours, since one may have others than its logs say.
+// audit reads the znodes of the run, at each server of an ensemble of ours: one may have others than its log says.
 func (x *liveRun) audit(ctx context.Context) (looks []look, err error) {
 	ways := [][]string{x.o.Servers}
 	if x.o.Ours != nil {
