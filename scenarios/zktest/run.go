@@ -179,7 +179,10 @@ type Bounds = scenarios.SearchBounds
 func Search(t *testing.T, bounds Bounds, code func(c *Cluster), options ...Option) {
 	t.Helper()
 	s := scenario(t, code, options)
-	check(t, s, recorded(cleaned(t, code)), func(t scenarios.T, s scenarios.Scenario) { scenarios.Exhaust(t, s, bounds) })
+	check(t, s, recorded(cleaned(t, code)), func(t scenarios.T, s scenarios.Scenario) {
+		t.Helper()
+		scenarios.Exhaust(t, s, bounds)
+	})
 }
 
 // check has a scenario judged whose program is that code, in processes of their own.

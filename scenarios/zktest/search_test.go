@@ -87,6 +87,7 @@ func TestExhaustiveSearchFindsGoZookeepersLock(t *testing.T) {
 		}
 	}
 	expectRepeated(t, out)
+	expect(t, out, "    search_test.go:") // the line of the call, and not one of this package's own
 }
 
 func TestASearchThatIsNotClosedIsNoSuccess(t *testing.T) {
