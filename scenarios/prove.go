@@ -3,6 +3,7 @@ package scenarios
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -31,11 +32,12 @@ const (
 )
 
 // Prove explores all schedules of a scenario within each of the bounds, or within those of the zero Bounds if none
-// are given: two clients, one round, two lost messages and the end of a session, where the scenario's plan has these. A
-// mutant meets its whole plan, with one fault more at a time. The test fails as that of [Check] does when something
-// does not hold, or a mutant holds; when no schedule reaches a sentence of Process.Sometimes, as where a round is too
-// few for it; and when there is too much to explore in a minute (flag -zksim.for). The log has the certificate, and so
-// has the index. With -zksim.schedule it replays that one schedule.
+// are given: two clients, one round, two lost messages and the end of a session (disconnect=2 expire=1), where the
+// scenario's plan has these; of a plan that has neither of these faults, the Bounds must say which are meant. A mutant
+// meets its whole plan, with one fault more at a time. The test fails as that of [Check] does when something does not
+// hold, or a mutant holds; when no schedule reaches a sentence of Process.Sometimes, as where a round is too few for
+// it; and when there is too much to explore in a minute (flag -zksim.for). The log has the certificate, and so has the
+// index. With -zksim.schedule it replays that one schedule.
 func Prove(t T, s Scenario, bounds ...Bounds) {
 	t.Helper()
 	if file := scheduleFlag.String(); file != "" {
@@ -67,6 +69,10 @@ func (r *record) proved(t T, b Bounds, limit time.Duration) bool {
 	t.Helper()
 	s := r.s
 	sc, err := b.Of(s)
+	if err == nil && b.Faults == "" && b.Most >= 0 && len(sc.Faults) == 0 && len(s.Faults) > 0 {
+		err = fmt.Errorf("%s: none of the faults of %q is in %q, which Prove takes: expected Bounds.Faults, or Bounds.Most "+
+			"below 0 for a proof without faults", s.Name, s.Faults, prove.Losses)
+	}
 	if err != nil {
 		r.row.Says = err.Error()
 		t.Fatalf("%v", err)

@@ -31,6 +31,27 @@ func TestProvePassesWhatHolds(t *testing.T) {
 	}
 }
 
+// TestProveOfAPlanWithoutLossesAsksForOne: with no fault at all, what only the faults of the plan show would be proved.
+func TestProveOfAPlanWithoutLossesAsksForOne(t *testing.T) {
+	s := *catalog.Named("lock/lock")
+	s.Faults = faults.MustParse("lose-reply=1@op=create")
+	for _, b := range []scenarios.Bounds{{}, {Most: 1}} {
+		want := `lock/lock: none of the faults of "lose-reply=1@op=create" is in "disconnect=2 expire=1"`
+		if f := prove(t, "", s, b); !strings.HasPrefix(f.fatal, want) {
+			t.Errorf("got %q, want %s", f.fatal, want)
+		}
+	}
+	for _, b := range []scenarios.Bounds{{Most: -1}, {Faults: "none"}, {Faults: "lose-reply=1"}} {
+		if f := prove(t, "", s, b); f.fatal != "" {
+			t.Errorf("%+v: %s", b, f.fatal)
+		}
+	}
+	s.Faults = nil
+	if f := prove(t, "", s); f.fatal != "" {
+		t.Error(f.fatal)
+	}
+}
+
 func TestProveFailsWhatDoesNotHold(t *testing.T) {
 	s := *catalog.Named("lock/name-sort")
 	s.Caught = nil
