@@ -1,14 +1,17 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
+	"zksim/checkers"
 	"zksim/model/history"
 	"zksim/sim"
 )
@@ -18,7 +21,8 @@ var ErrNondeterministic = errors.New("nondeterministic")
 
 // Why branches the run of a failing schedule after each of its steps into random
 // futures, in which no more faults strike, and counts those that the same checker
-// finds violated. Once all of them fail the matter is decided and later steps are
+// finds violated; of what code says that is broken, those in which it says the same.
+// Once all of them fail the matter is decided and later steps are
 // not tried. Nor are they once all futures together have taken more than limit steps;
 // 0: no limit. Why fails if the schedule does not fit, or fits only once, or ctx is done.
 func Why(ctx context.Context, s *Scenario, p Schedule, futures, limit int) (history.Futures, Result, error) {
@@ -29,7 +33,7 @@ func Why(ctx context.Context, s *Scenario, p Schedule, futures, limit int) (hist
 	if err != nil {
 		return f, whole, err
 	}
-	b := branches{scenario: s, schedule: p, checker: whole.Verdict.Checker,
+	b := branches{scenario: s, schedule: p, checker: whole.Verdict.Checker, sentence: whole.sentence(),
 		runners: make([]*Runner, runtime.GOMAXPROCS(0))}
 	for i := range b.runners {
 		b.runners[i] = NewRunner()
@@ -60,6 +64,7 @@ type branches struct {
 	scenario *Scenario
 	schedule Schedule
 	checker  string
+	sentence string
 	runners  []*Runner
 	steps    atomic.Int64 // of all runs
 }
@@ -110,7 +115,7 @@ func (b *branches) count(ctx context.Context, names []string, futures int) (int,
 					return
 				}
 				b.steps.Add(int64(res.cost()))
-				if res.Verdict.Checker == b.checker {
+				if res.Verdict.Checker == b.checker && res.sentence() == b.sentence {
 					failed.Add(1)
 				}
 			}
@@ -121,4 +126,15 @@ func (b *branches) count(ctx context.Context, names []string, futures int) (int,
 		return 0, *err
 	}
 	return int(failed.Load()), nil
+}
+
+// sentence is what code says that is broken: its kind, or else what stands before a colon, as behind that may be places
+// and values of the run; "" if nothing of the kind is violated.
+func (r *Result) sentence() string {
+	i, h := r.Verdict.Event, r.History
+	if h == nil || i < 0 || i >= len(h.Events) || h.Events[i].Op != checkers.ToldBroken {
+		return ""
+	}
+	text, _, _ := strings.Cut(h.Events[i].Path, ": ")
+	return cmp.Or(h.Events[i].Data, text)
 }

@@ -9,6 +9,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/faults"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 )
@@ -89,5 +93,30 @@ func TestFuturesAreTheSameEveryTime(t *testing.T) {
 	cancel()
 	if _, _, err := engine.Why(ctx, s, committed(t, s), 20, 0); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// TestFuturesInWhichCodeSaysSomethingElseDoNotCount has a program that breaks another sentence where no reply is lost.
+func TestFuturesInWhichCodeSaysSomethingElseDoNotCount(t *testing.T) {
+	s := &engine.Scenario{Name: "my/sentences", Clients: 1, Servers: []int{1},
+		Faults: faults.MustParse("lose-reply=1"),
+		Program: func(p *engine.Process) {
+			if _, err := p.Conn.Create(p.Path("/x"), nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+				p.Always("the answer comes", false)
+			}
+			p.Always("there is no znode", false)
+		}}
+	text := "zksim schedule 1\nscenario my/sentences\norder 1\nfaults lose-reply=1\nchecker always\n\n" +
+		"run c1\nconnect c1 s1\nlose-reply c1\n"
+	p, err := engine.ParseSchedule(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, whole, err := engine.Why(context.Background(), s, p, 20, 0)
+	if err != nil || !strings.HasPrefix(whole.Verdict.Message, `"the answer comes" `) {
+		t.Fatalf("%v, %+v", err, whole.Verdict)
+	}
+	if f.Step != 3 || f.Chance(2) != 0 || f.Chance(3) != 1 {
+		t.Errorf("step %d: %s", f.Step, &f)
 	}
 }
