@@ -43,7 +43,8 @@ import (
 //   - zk.ErrConnectionClosed says nothing about the outcome: the request may
 //     have been applied, may be applied a little later, or never. Nor does zk.ErrClosing, which
 //     a request may end with that is under way when the connection is closed for good.
-//   - zk.ErrNoServer means that the request was never sent.
+//   - zk.ErrNoServer means that the request was never sent. "unknown error: -127" means that a busy server
+//     has thrown it away (THROTTLEDOP, which throttled_op_wait_time turns on): recipes send it again.
 //   - A request that exceeds what a packet may have (1 MB, unless jute.maxbuffer says
 //     otherwise) makes the server close the connection, which looks like any other
 //     loss: recipes try again until their context is done.

@@ -49,7 +49,9 @@ func (e *Election) Acknowledge(ctx context.Context) (err error) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		break
+		if !unsent(err) || e.shaken() {
+			break
+		}
 	}
 	return ErrNotLeading
 }

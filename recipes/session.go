@@ -269,7 +269,7 @@ func (s session) create(ctx context.Context, c creation) (err error) {
 		switch {
 		case err == zk.ErrNoNode && c.dir != "":
 			err = s.makePath(ctx, c.dir, c.acl)
-		case err == zk.ErrNoServer: // it was not sent
+		case unsent(err):
 			err = s.await(ctx)
 		case !unanswered(err):
 			return err
@@ -332,15 +332,17 @@ func (s session) awaitChange(ctx context.Context, path string, a *alarm) (err er
 	return a.awaitPath(ctx, s.env, path, event)
 }
 
-// interrupted reports whether err says only that the connection was lost. With
-// zk.ErrNoServer the request was never executed; with the others nobody knows:
-// see [Conn].
+// interrupted reports whether err says only that the connection was lost, or the server busy. Unless it was unsent
+// nobody knows whether the request was executed: see [Conn].
 func interrupted(err error) bool {
 	if err == nil {
 		return false
 	}
+	if unsent(err) {
+		return true
+	}
 	switch err {
-	case zk.ErrConnectionClosed, zk.ErrNoServer, zk.ErrSessionExpired, zk.ErrSessionMoved:
+	case zk.ErrConnectionClosed, zk.ErrSessionExpired, zk.ErrSessionMoved:
 		return true
 	}
 	// The error of a failed write to the socket reaches the caller as it is.
@@ -348,9 +350,15 @@ func interrupted(err error) bool {
 	return errors.As(err, &network) && !errors.Is(err, context.DeadlineExceeded)
 }
 
+// unsent reports whether err says that the request was not executed and may be sent again: it has not left the client,
+// or the server has thrown it away for being busy (THROTTLEDOP), which the library has no name for.
+func unsent(err error) bool {
+	return err == zk.ErrNoServer || err != nil && err.Error() == "unknown error: -127"
+}
+
 // unanswered reports whether a request that has ended with err may have been executed, or may be yet.
 func unanswered(err error) bool {
-	return interrupted(err) && err != zk.ErrNoServer || err == zk.ErrClosing
+	return interrupted(err) && !unsent(err) || err == zk.ErrClosing
 }
 
 // open returns acl, or the list that lets everybody do everything.

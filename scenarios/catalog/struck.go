@@ -44,8 +44,12 @@ type brokenPipe struct{}
 func (brokenPipe) Error() string { return "write tcp: broken pipe" }
 func (brokenPipe) Timeout() bool { return false }
 
-// losses are the errors beside zk.ErrConnectionClosed that say that a request was executed or not.
-var losses = []error{zk.ErrSessionMoved, zk.ErrSessionExpired, brokenPipe{}}
+// busy is the error of a request that a busy server has thrown away.
+var busy = errors.New("unknown error: -127")
+
+// losses are the errors beside zk.ErrConnectionClosed after which a request is to be sent again: only after busy it was
+// certainly not executed.
+var losses = []error{zk.ErrSessionMoved, zk.ErrSessionExpired, brokenPipe{}, busy}
 
 // strikes returns the error of a request, nil if it is to be executed. Some requests need no right.
 func (s *struck) strikes(right bool) error {
@@ -197,7 +201,8 @@ func strike(p *engine.Process, c operation, dir string) {
 	case draw[2] < '8':
 		s.err = zk.ErrClosing
 	case draw[2] > 'b':
-		s.err, s.once, s.lost = losses[int(draw[3])%len(losses)], true, draw[4] < '8'
+		s.err, s.once = losses[int(draw[3])%len(losses)], true
+		s.lost = s.err != busy && draw[4] < '8'
 	}
 	interrupted := slices.Contains(losses, s.err)
 	q := *p
