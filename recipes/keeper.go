@@ -81,6 +81,7 @@ func (k *keeper) run(life context.Context) error {
 		return k.removeProven(context.Background(), k.proof, k.path())
 	}
 	k.tell(false)
+	k.removeProven(context.Background(), k.proof, k.path()) // nobody would when we are told to leave
 	return err
 }
 
