@@ -38,6 +38,9 @@ func (l *link) dial(network, address string, timeout time.Duration) (net.Conn, e
 		connect = (&net.Dialer{Timeout: timeout}).DialContext
 	}
 	sock, err := connect(l.ctx, network, address)
+	if err == nil && l.custom != nil {
+		sock = socket{sock}
+	}
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,6 +55,18 @@ func (l *link) dial(network, address string, timeout time.Duration) (net.Conn, e
 		l.sock = sock
 	}
 	return sock, err
+}
+
+// socket is a connection of the caller. A failed write is the answer to a request whose outcome is unknown, which
+// recipes recognize by its being a net.Error; not all connections return one: a net.Pipe gives io.ErrClosedPipe.
+type socket struct{ net.Conn }
+
+func (s socket) Write(b []byte) (int, error) {
+	n, err := s.Conn.Write(b)
+	if network := net.Error(nil); err != nil && !errors.As(err, &network) {
+		err = &net.OpError{Op: "write", Net: "tcp", Addr: s.RemoteAddr(), Err: err}
+	}
+	return n, err
 }
 
 // cut ends the connection and forbids new ones.
