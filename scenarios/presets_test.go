@@ -208,6 +208,31 @@ type brokenLock struct{ l *mutants.Lock }
 func (b brokenLock) Lock(ctx context.Context) error   { return b.l.Lock(ctx) }
 func (b brokenLock) Unlock(ctx context.Context) error { return b.l.Unlock(ctx) }
 
+// TestAQueueWhoseConsumersMissAnItemIsCaught: consumers of the preset wait for items, and nothing heals what they miss.
+func TestAQueueWhoseConsumersMissAnItemIsCaught(t *testing.T) {
+	for flaw, caught := range map[mutants.Flaw]string{mutants.BlindWait: "quiescence", mutants.StaleTake: "fifo"} {
+		s := scenarios.Queue("mine/mutant", func(p *scenarios.Process) brokenQueue {
+			return brokenQueue{mutants.NewQueue(p.Conn, p.Env, p.Path("/mine"), flaw)}
+		})
+		for _, dir := range []string{"/mine", "/mine/items", "/mine/claims"} {
+			s.Setup = append(s.Setup, scenarios.Mkdir(dir))
+		}
+		s.Caught = []string{caught}
+		t.Run(fmt.Sprint(flaw), func(t *testing.T) { scenarios.Check(t, s) })
+	}
+}
+
+type brokenQueue struct{ *mutants.Queue }
+
+func (q brokenQueue) Put(ctx context.Context, data []byte) error { return q.Queue.Put(ctx, data, 0) }
+
+// TestAQueueMayHaveItsWatchesJudged: the preset leaves none of its own.
+func TestAQueueMayHaveItsWatchesJudged(t *testing.T) {
+	s := scenarios.Queue("mine/queue", newPatientQueue)
+	s.Checkers = append(s.Checkers, checkers.Watches{})
+	scenarios.Check(t, s)
+}
+
 // wakes is the test of semaphores in docs/adopt.md.
 func wakes[S workload.Leaser](newSemaphore func(p *scenarios.Process) S) scenarios.Scenario {
 	return scenarios.Scenario{

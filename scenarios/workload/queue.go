@@ -28,16 +28,14 @@ type TryingToTake interface {
 	TryTake(ctx context.Context) ([]byte, error)
 }
 
-// Queues is the scenario of a queue that anybody has written: three clients put and take, under every fault. An
-// outcome that nobody knows, by an error of the connection or recipes.ErrUnknownOutcome, is none that a queue
-// has to answer for.
+// Queues is the scenario of a queue that anybody has written: two clients wait for what a third one puts, and put and
+// take, under every fault. An outcome that nobody knows, by an error of the connection or recipes.ErrUnknownOutcome, is
+// none that a queue has to answer for.
 func Queues[Q Queue](name string, newQueue func(p *engine.Process) Q) engine.Scenario {
 	s := preset(name, "a queue under every fault", 2)
-	s.Program = Exchange(0, false, func(p *engine.Process) Consumer { return consumerOf(newQueue(p)) })
+	s.Program = feedAndPut(func(p *engine.Process) Consumer { return consumerOf(newQueue(p)) })
 	s.Checkers = append(slices.Clone(EveryQueue), checkers.FIFO{})
 	s.Goals = []engine.Goal{goalLostWrite}
-	// Clients put as many items as they take: nobody waits by a watch.
-	s.Faults = s.Faults.Except("watch-delay", "overtake")
 	return WithDefaults(s, 3).Without("doubled-effect")
 }
 
@@ -89,6 +87,8 @@ type worker struct {
 
 	brief int // how many times it waits for an item with a deadline
 	work  int // steps for which it works on one it has claimed
+
+	gives bool // puts an item before each that it gets, but the first
 
 	// fed, of clients that live by a producer, is done when the producer has gone.
 	fed context.Context

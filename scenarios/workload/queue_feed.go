@@ -31,6 +31,16 @@ func FeedAtWork(newQueue func(p *engine.Process) Consumer) func(p *engine.Proces
 	}, func(*engine.Process, int) {})
 }
 
+// feedAndPut is Feed of consumers that put the items themselves, each before it gets one, but for the first that each
+// gets: that comes from the producer, and most of them have to wait for it.
+func feedAndPut(newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
+	return feed(func(p *engine.Process) *worker {
+		w := newWorker(p, newQueue, false)
+		w.gives = true
+		return w
+	}, func(*engine.Process, int) {})
+}
+
 // FeedAtRest is Feed with a producer that puts its last item when nothing else can happen, unless the run is brief.
 func FeedAtRest(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	return feed(workers(claim, newQueue), func(p *engine.Process, left int) {
@@ -46,7 +56,11 @@ func feed(newWorker func(p *engine.Process) *worker, before func(p *engine.Proce
 		w := newWorker(p)
 		if p.ID == 1 {
 			w.produce()
-			for left := p.Rounds * (p.Clients - 1); left > 0; left-- {
+			rounds := p.Rounds
+			if w.gives {
+				rounds = 1
+			}
+			for left := rounds * (p.Clients - 1); left > 0; left-- {
 				if before(p, left); !w.put() {
 					return
 				}
@@ -58,7 +72,7 @@ func feed(newWorker func(p *engine.Process) *worker, before func(p *engine.Proce
 			return
 		}
 		defer end()
-		for r := 0; r < p.Rounds && w.get((p.ID+r)%3 == 0); r++ {
+		for r := 0; r < p.Rounds && (r == 0 || !w.gives || w.put()) && w.get((p.ID+r)%3 == 0); r++ {
 		}
 	}
 }
@@ -98,11 +112,23 @@ func (w *worker) attend(gone context.CancelFunc) {
 	for w.fed.Err() == nil {
 		recipes.Keep(w.p.Env)
 		change := w.p.Env.SessionEvents()
-		exists, _, event, err := w.p.Conn.ExistsW(w.p.Path(producerPath))
-		if err == nil && !exists {
+		ended, event := w.producer()
+		if ended {
 			gone()
 			return
 		}
 		w.p.Env.Await(w.fed, event, change)
 	}
+}
+
+// producer reports whether the producer's session has ended, and watches for that. A preset leaves no watch then, since
+// its user may have watches judged.
+func (w *worker) producer() (ended bool, event <-chan zk.Event) {
+	path := w.p.Path(producerPath)
+	if w.gives {
+		_, _, event, err := w.p.Conn.GetW(path)
+		return err == zk.ErrNoNode, event
+	}
+	exists, _, event, err := w.p.Conn.ExistsW(path)
+	return err == nil && !exists, event
 }
