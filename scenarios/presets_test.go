@@ -226,6 +226,16 @@ type brokenQueue struct{ *mutants.Queue }
 
 func (q brokenQueue) Put(ctx context.Context, data []byte) error { return q.Queue.Put(ctx, data, 0) }
 
+// TestABarrierThatIsHeldForLongIsNotPassed: keepers of the preset hold it for so long that it shows who looks at a
+// server that lags.
+func TestABarrierThatIsHeldForLongIsNotPassed(t *testing.T) {
+	s := scenarios.Barrier("mine/mutant", func(p *scenarios.Process) *mutants.Barrier {
+		return mutants.NewBarrier(p.Conn, p.Env, p.Path("/mine"), mutants.StaleWait)
+	})
+	s.Setup, s.Caught = append(s.Setup, scenarios.Mkdir("/mine")), []string{"barrier"}
+	scenarios.Check(t, s)
+}
+
 // TestAQueueMayHaveItsWatchesJudged: the preset leaves none of its own.
 func TestAQueueMayHaveItsWatchesJudged(t *testing.T) {
 	s := scenarios.Queue("mine/queue", newPatientQueue)

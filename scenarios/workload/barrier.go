@@ -33,8 +33,8 @@ func (b someBarrier) Wait(ctx context.Context) error    { return b.wait(ctx) }
 // Barriers is the scenario of a barrier that anybody has written: two clients hold and release it, and two
 // wait for it, under every fault.
 func Barriers[B Barrier](name string, newBarrier func(p *engine.Process) B) engine.Scenario {
-	s := preset(name, "a barrier under every fault", 2)
-	s.Program = BarrierRounds(Cancelled, Limited, func(p *engine.Process) Barrier {
+	s := preset(name, "a barrier under every fault", 6)
+	s.Program = barrierRounds(byTurns, Cancelled, Limited, func(p *engine.Process) Barrier {
 		b := newBarrier(p)
 		return someBarrier{patient(p, b.Hold), thorough(p, b.Release), patient(p, b.Wait)}
 	})
@@ -45,13 +45,21 @@ func Barriers[B Barrier](name string, newBarrier func(p *engine.Process) B) engi
 // BarrierRounds makes a program in which one half of the clients hold the barrier in each round and the others
 // wait for it as often.
 func BarrierRounds[B Barrier](change, wait Limiter, newBarrier func(p *engine.Process) B) func(p *engine.Process) {
+	return barrierRounds(always(3), change, wait, newBarrier)
+}
+
+func barrierRounds[B Barrier](stay func(p *engine.Process, r int) int, change, wait Limiter,
+	newBarrier func(p *engine.Process) B,
+) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		g := NewGate(p, newBarrier(p), change, wait)
-		if p.ID <= p.Clients/2 {
-			g.Rounds(p.Rounds, g.Keep)
-		} else {
-			g.Rounds(p.Rounds, g.Pass)
-		}
+		Rounds(p, func(r int) error {
+			if p.ID > p.Clients/2 {
+				return g.Pass()
+			}
+			g.Stay = stay(p, r)
+			return g.Keep()
+		})
 	}
 }
 
