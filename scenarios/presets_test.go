@@ -236,6 +236,28 @@ func TestABarrierThatIsHeldForLongIsNotPassed(t *testing.T) {
 	scenarios.Check(t, s)
 }
 
+// TestAConfigurationOfThePastIsCaught: in the preset there is so much to read that one is read from a server that lags.
+func TestAConfigurationOfThePastIsCaught(t *testing.T) {
+	s := scenarios.Config("mine/mutant", func(p *scenarios.Process, path string) twoValues {
+		return twoValues{mutants.NewConfig(p.Conn, p.Env, path, mutants.StaleConfig)}
+	})
+	s.Setup, s.Caught = nil, []string{"recency"}
+	for _, x := range [][2]string{{"", "ready"}, {"/a", "0/2"}, {"/b", "0/2"}} {
+		z := scenarios.Mkdir("/config" + x[0])
+		z.Data = []byte(x[1])
+		s.Setup = append(s.Setup, z)
+	}
+	scenarios.Check(t, s)
+}
+
+// twoValues is a configuration whose values are always of the same names.
+type twoValues struct{ *mutants.Config }
+
+func (c twoValues) Update(ctx context.Context, values map[string][]byte) error {
+	number, _, _ := strings.Cut(string(values["a"]), "/")
+	return c.Config.Update(ctx, map[string][]byte{"a": []byte(number + "/2"), "b": []byte(number + "/2")})
+}
+
 // TestAQueueMayHaveItsWatchesJudged: the preset leaves none of its own.
 func TestAQueueMayHaveItsWatchesJudged(t *testing.T) {
 	s := scenarios.Queue("mine/queue", newPatientQueue)

@@ -76,7 +76,7 @@ func (c someConfig) tries() bool  { return c.watch != nil }
 // Configs is the scenario of a configuration that anybody has written: three clients update and read it, under
 // every fault. Its znodes are at path, which exists, or below.
 func Configs[C Config](name string, newConfig func(p *engine.Process, path string) C) engine.Scenario {
-	s := preset(name, "a configuration under every fault", 2)
+	s := preset(name, "a configuration under every fault", 6)
 	s.Setup = []model.Request{engine.Mkdir(ConfigDir)}
 	s.Program = ConfigRounds(SometimesThree, func(p *engine.Process) FullConfig {
 		c := newConfig(p, p.Path(ConfigDir))
