@@ -88,8 +88,10 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 		s.hops = &hops{}
 	}
 	s.distant = slices.ContainsFunc(sc.Faults, func(r faults.Rule) bool { return slices.Contains(distant, r.Fault) })
-	named := func(r faults.Rule) bool { return r.Aim.Client > 0 }
-	if reduce.Symmetry && x.Alike() != nil && x.Dials == 0 && !slices.ContainsFunc(sc.Faults, named) {
+	// Of two clients whose connections an election cuts at once, the code of the first goes on first: with the clients
+	// exchanged, no run has it the other way round.
+	differs := func(r faults.Rule) bool { return r.Aim.Client > 0 || r.OfSeveral() }
+	if reduce.Symmetry && x.Alike() != nil && x.Dials == 0 && !slices.ContainsFunc(sc.Faults, differs) {
 		for id := range x.Clients + 1 {
 			s.alike = append(s.alike, x.Alike()(id, x.Rounds))
 		}
