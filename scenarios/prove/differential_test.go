@@ -14,9 +14,10 @@ import (
 
 // limits bound the work for one program, in counts.
 type limits struct {
-	states int  // of each number of faults, for the plain search; a larger one is not compared
-	walks  int  // random runs
-	memo   bool // whether states are counted with a memo and without, which takes three searches more
+	states   int  // of each number of faults, for the plain search; a larger one is not compared
+	walks    int  // random runs
+	exchange bool // whether it is also searched with clients that are alike
+	memo     bool // whether states are counted with a memo and without, which takes three searches more
 }
 
 var usualLimits = limits{states: 2000, walks: 60, memo: true}
@@ -58,6 +59,12 @@ func examine(p *program, l limits) (x examined) {
 		func() *finding { return overlooked(p, l, got, want) },
 		func() *finding { return judge(p, l) },
 		func() *finding { return remembered(p, l) },
+		func() *finding {
+			if l.exchange {
+				return exchanged(p, l)
+			}
+			return nil
+		},
 		func() *finding { return failed("", search(p, reduced(l, 2), "")) },
 	}
 	for _, step := range steps {

@@ -28,13 +28,20 @@ const (
 	names
 	closes
 	conditions
+	protected // creates, and multis that create what has no lasting name
+	quotas
+	rests
+	queues // channels that code makes itself
+	dials
+	loops
 	elections // only where it is asked for: there are too many states to compare outcomes
-	subjects  = 17
+	subjects  = 23
 )
 
 // subjectNames are the names of the subjects.
 var subjectNames = [subjects + 1]string{"watches", "acls", "multis", "sequences", "ends", "sessions", "times", "timers",
-	"cancels", "goroutines", "pieces", "zxids", "numbers", "resource", "names", "closes", "conditions", "elections"}
+	"cancels", "goroutines", "pieces", "zxids", "numbers", "resource", "names", "closes", "conditions", "protected",
+	"quotas", "rests", "queues", "dials", "loops", "elections"}
 
 // generator makes a program.
 type generator struct {
@@ -106,6 +113,9 @@ func (g *generator) scope() {
 	if g.has(cancels) {
 		p.faults = append(p.faults, faults.Rule{Fault: "cancel", Budget: 1})
 	}
+	if g.has(quotas) {
+		p.setup = []string{"/a", "/zookeeper/quota/a", quotaLimits, quotaStats}
+	}
 	p.most = min(1+g.IntN(5)/4, len(p.faults))
 	if g.has(sequences) && g.chance(8) && slices.Contains(p.setup, "/a") {
 		p.faults = append(p.faults, faults.Rule{Fault: "sequence", Budget: g.IntN(2), Aim: faults.Aim{Path: "/a"}})
@@ -132,7 +142,8 @@ func (g *generator) plan() (plan faults.Plan) {
 		}
 		if g.chance(2) {
 			aims += pick(g, ",op="+pick(g, faults.Ops...), ",op="+pick(g, "create", "set", "get"), ",path=/a",
-				fmt.Sprint(",nth=", 1+g.IntN(2)))
+				fmt.Sprint(",nth=", 1+g.IntN(2)), ",op="+pick(g, "create", "set", "get")+",path=/a,nth=2",
+				",path="+pick(g, "/a", "/b")+",nth=1")
 		}
 		if aims != "" {
 			aims = "@" + aims[1:]
@@ -176,7 +187,8 @@ func (g *generator) statement() []stmt {
 		{timers, g.timer}, {timers, g.wait}, {timers, g.within},
 		{cancels, g.cancel}, {cancels, g.within}, {goroutines, g.goroutine}, {pieces, g.piece},
 		{zxids, g.zxid}, {numbers, g.number}, {resource, g.access}, {names, g.name}, {closes, g.close},
-		{conditions, g.condition}}
+		{conditions, g.condition}, {protected, g.protect}, {protected, g.multi}, {quotas, g.quota},
+		{rests, g.rest}, {queues, g.queue}, {queues, g.wait}, {dials, g.dial}, {loops, g.loop}}
 	for {
 		if c := pick(g, choices...); c.subject == 0 || g.has(c.subject) {
 			if list := c.make(); list != nil {
@@ -216,7 +228,7 @@ func (g *generator) to(words ...any) []stmt {
 	switch words[0] {
 	case "zxid":
 		g.marks = append(g.marks, name)
-	case "getw", "existsw", "childrenw", "events":
+	case "getw", "existsw", "childrenw", "events", "make":
 		g.chans = append(g.chans, name)
 	}
 	return list
@@ -311,7 +323,11 @@ func (g *generator) multi() []stmt {
 	for range 1 + g.IntN(2) {
 		switch path := g.path(); g.IntN(4) {
 		case 0:
-			words = append(words, fmt.Sprintf("create:%s:%s", path, g.data()))
+			word := fmt.Sprintf("create:%s:%s", path, g.data())
+			if g.has(protected) {
+				word = fmt.Sprintf("create:%s:%s:%s", pick(g, path, "/a/s"), g.data(), pick(g, "e", "s", "es"))
+			}
+			words = append(words, word)
 		case 1:
 			words = append(words, fmt.Sprintf("set:%s:%s:%s", path, g.data(), g.version()))
 		case 2:
@@ -399,9 +415,10 @@ func (g *generator) timer() []stmt {
 
 func (g *generator) cancel() []stmt {
 	switch {
-	case len(g.ctxs) == 0 && g.inner != "if":
-		g.ctxs = append(g.ctxs, "k1")
-		return st("interruptible", "k1")
+	case len(g.ctxs) < 2 && g.inner != "if" && (len(g.ctxs) == 0 || g.chance(3)):
+		k := fmt.Sprint("k", 1+len(g.ctxs))
+		g.ctxs = append(g.ctxs, k)
+		return st("interruptible", k)
 	case len(g.ctxs) == 0:
 		return nil
 	case g.chance(3) && g.inner != "if":

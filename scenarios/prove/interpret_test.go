@@ -27,6 +27,8 @@ type register struct {
 	names []string
 	acl   []zk.ACL
 	ch    <-chan zk.Event
+	own   chan zk.Event // ch, if code has made it
+	ended bool          // ... and closed it
 	event zk.Event
 	n     int64
 	zxid  bool // n is one
@@ -45,6 +47,7 @@ type machine struct {
 	ctxs    [4]context.Context
 	cancels [4]func()
 	live    int // goroutines
+	second  *engine.Process
 }
 
 // client is what is known of the part of a client before it is run.
@@ -71,6 +74,9 @@ func (p *program) scenario() *engine.Scenario {
 	clients := make([]client, len(p.clients))
 	for i, list := range p.clients {
 		clients[i] = clientOf(list)
+		if anyOf(list, func(s *stmt) bool { return s.op() == "dial" }) {
+			s.Dials = 1
+		}
 	}
 	s.Program = func(x *engine.Process) {
 		m := &machine{Process: x, program: p, live: 1, client: &clients[x.ID-1]}
@@ -128,6 +134,10 @@ func (m *machine) run(s *stmt, at place) {
 		for round := range 2 {
 			m.block(s.body, place{at.main, &round})
 		}
+	case "until":
+		for round := 0; round < 3 && (round == 0 || !m.holds(a[0])); round++ {
+			m.block(s.body, place{at.main, &round})
+		}
 	case "piece":
 		end := recipes.Forget(m.Env)
 		m.block(s.body, at)
@@ -142,10 +152,10 @@ func (m *machine) run(s *stmt, at place) {
 			m.block(s.body, place{})
 			m.end()
 		})
-	case "step":
-		m.Step()
-	case "close":
-		m.Conn.Close()
+	case "step", "rest", "close", "dial", "other":
+		m.connection(s.op())
+	case "send", "end":
+		m.queue(s.op(), a)
 	case "fork": // what is to be done shows in the request
 		path, x := a[3], m.reg(s.target)
 		if m.holds(a[1]) {
@@ -217,6 +227,8 @@ func (m *machine) write(op string, a []string, x *register) bool {
 		default:
 			x.text, x.err = m.Conn.Create(path, data, flagsOf[a[2]], acl)
 		}
+	case "protected":
+		x.text, x.err = m.Conn.CreateProtectedEphemeralSequential(m.path(a[0]), m.data(a[1]), aclOf("any"))
 	case "delete":
 		x.err = m.Conn.Delete(m.path(a[0]), m.version(a[1]))
 	case "set":
@@ -272,6 +284,9 @@ func (m *machine) other(op string, a []string, x *register) bool {
 		x.n = int64(i)
 	case "events":
 		x.ch = m.Env.SessionEvents()
+	case "make":
+		x.own = make(chan zk.Event, m.version(a[0]))
+		x.ch = x.own
 	case "len":
 		x.n = int64(len(m.reg(a[0]).ch))
 	case "err":
@@ -350,7 +365,11 @@ func (m *machine) context(op string, a []string) {
 func (m *machine) part(words []string) any {
 	switch path := m.path(words[1]); words[0] {
 	case "create":
-		return &zk.CreateRequest{Path: path, Data: m.data(words[2]), Acl: aclOf("any")}
+		r := &zk.CreateRequest{Path: path, Data: m.data(words[2]), Acl: aclOf("any")}
+		if len(words) > 3 {
+			r.Flags = flagsOf[words[3]]
+		}
+		return r
 	case "set":
 		return &zk.SetDataRequest{Path: path, Data: m.data(words[2]), Version: m.version(words[3])}
 	case "delete":

@@ -140,7 +140,9 @@ func printAll(b *strings.Builder, list []stmt, indent string) {
 }
 
 // block reports whether a statement has braces.
-func (s *stmt) block() bool { return slices.Contains([]string{"if", "go", "piece", "repeat"}, s.op()) }
+func (s *stmt) block() bool {
+	return slices.Contains([]string{"if", "go", "piece", "repeat", "until"}, s.op())
+}
 
 // parseProgram reads the text of a program.
 func parseProgram(text string) (*program, error) {
@@ -307,7 +309,8 @@ func (p *program) smaller() []*program {
 
 // plainest are the plainest operands of some statements.
 var plainest = map[string][]string{"create": {"", "1", "-", "any"}, "set": {"", "1", "-1"}, "delete": {"", "-1"},
-	"setacl": {"", "any", "-1"}, "await": {"bg"}, "sleep": {"bg", "1s"}, "timeout": {"", "1s", "bg"}, "access": {"1"}}
+	"setacl": {"", "any", "-1"}, "await": {"bg"}, "sleep": {"bg", "1s"}, "timeout": {"", "1s", "bg"}, "access": {"1"},
+	"protected": {"", "1"}}
 
 // without returns the lists with one statement less, or with a block replaced by what is in it, or with something
 // in it left out.

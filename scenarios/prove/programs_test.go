@@ -114,7 +114,7 @@ func TestRandomProgramsHaveNoOtherOutcomesThanAPlainSearchFinds(t *testing.T) {
 		wg.Go(func() {
 			for i := next.Add(1) - 1; i < count; i = next.Add(1) - 1 {
 				p, l := generate(seed+i, about), usualLimits
-				l.memo = i%memoEvery == 0
+				l.memo, l.exchange = i%memoEvery == 0, i%exchangeEvery == 1 || os.Getenv("ZKSIM_EXCHANGE") != ""
 				x := examine(p, l)
 				if y.add(x); x.finding == nil {
 					continue
