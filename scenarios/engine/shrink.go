@@ -61,7 +61,7 @@ func (r *Runner) Shrink(ctx context.Context, s *Scenario, from Schedule, o Shrin
 		smaller = x.earlierCalm() || smaller
 		smaller = smaller || x.fewerRounds(x.tryParts) || x.fewerClients(x.tryParts)
 	}
-	if s.Outside != nil && x.oneFault() {
+	if x.oneFault() {
 		x.leaveOut()
 	}
 	small := x.best
