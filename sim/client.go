@@ -55,7 +55,7 @@ type process struct {
 func (c *Client) reset() {
 	*c = Client{w: c.w, id: c.id, host: c.host, moves: c.moves[:0],
 		connection: connection{server: -1, bound: -1, asks: -1, wire: c.wire[:0], down: c.down[:0], late: c.late[:0],
-			conn: c.conn, orphans: c.orphans[:0]},
+			conn: c.conn, orphans: c.orphans[:0], owed: c.owed[:0]},
 		library: library{tried: -1, state: zk.StateConnecting, unsent: c.unsent[:0], watchers: c.watchers[:0],
 			sessionChans: c.sessionChans[:0], fired: c.fired[:0], rearmed: c.rearmed},
 		process: process{start: c.start, scopes: c.scopes[:0], coroutines: c.coroutines[:0], names: c.names[:0]}}

@@ -27,8 +27,9 @@ func (c *Client) Move(server int, seen int64, left Far) (*Client, error) {
 	n.reset()
 	n.far, n.session, n.sessions, n.timeout, n.orphans = c.far, c.session, c.sessions, c.timeout, c.orphans
 	n.lastZxid, n.lastTxn, n.lefts = c.lastZxid, c.lastTxn, c.lefts+1
+	n.owed = append(n.owed, c.owed...)
 	if c.await != nil && c.await.req.Op.IsWrite() {
-		n.owedAt, n.owedTo = c.server, c.awaitTo
+		n.owe(c.server, c.awaitTo)
 	}
 	c.told(zk.StateDisconnected)
 	i, _ := w.place(c.id)

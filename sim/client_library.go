@@ -220,7 +220,7 @@ func (c *Client) connect(k int) {
 // what it is answered for its own session; it keeps its watches and the last zxid, and tells nobody.
 func (c *Client) loseSession() {
 	c.orphan(c.expiry())
-	c.session, c.owedTo = 0, 0
+	c.session, c.owed = 0, c.owed[:0]
 }
 
 // orphan leaves behind the session of the client, if the servers have it, with what was sent in it.
@@ -308,7 +308,7 @@ func (c *Client) spare(i int) bool {
 // seems to be. All watches end; the library goes on by itself to open a new session.
 func (c *Client) expired(k int) {
 	c.orphan(0)
-	c.session, c.lastZxid, c.lastTxn, c.owedTo = 0, 0, 0, 0
+	c.session, c.lastZxid, c.lastTxn, c.owed = 0, 0, 0, c.owed[:0]
 	c.rounded, c.tried = false, k
 	c.setState(zk.StateExpired)
 	c.endWatches(zk.ErrSessionExpired)

@@ -22,8 +22,7 @@ type connection struct {
 	await   *request   // taken; the server has not applied the log up to awaitTo
 	awaitTo int
 	late    []model.Request // sent before a cut in the present session; may still be executed
-	owedAt  int             // server that owes the session a write sent before a cut
-	owedTo  int             // ... until it has applied that much of the log
+	owed    []owing         // what servers owe the session: writes that went through them before a cut
 	down    []message       // on the way to the client
 	slow    bool            // ... and held back
 	hungup  bool            // the server has closed the connection
@@ -40,6 +39,26 @@ type orphan struct {
 	from int64 // virtual time from which it can end; 0: that is up to others
 	late []model.Request
 	auth []model.ID // of the connection on which that was sent
+}
+
+// owing says until what place in the log a server has to go before it takes a session's next request: a write of the
+// session went through it.
+type owing struct{ at, to int }
+
+// owe says so of server k.
+func (c *Client) owe(k, to int) {
+	c.owed = slices.DeleteFunc(c.owed, func(x owing) bool { return x.at == k || c.w.servers[x.at].applied >= x.to })
+	c.owed = append(c.owed, owing{k, to})
+}
+
+// owedBy returns until what place server k has to go; 0: it owes the session nothing.
+func (c *Client) owedBy(k int) int {
+	for _, x := range c.owed {
+		if x.at == k {
+			return x.to
+		}
+	}
+	return 0
 }
 
 // message is something on its way from server to client.
@@ -66,7 +85,7 @@ func (c *Client) push(m message) {
 func (c *Client) cut(drop bool) {
 	c.late, c.silent = c.late[:0], c.w.now
 	if c.await != nil && c.await.req.Op.IsWrite() {
-		c.owedAt, c.owedTo = c.server, c.awaitTo
+		c.owe(c.server, c.awaitTo)
 	}
 	if !drop && c.left == 0 && !c.hungup && !c.w.servers[c.server].deposed {
 		for _, r := range c.wire {

@@ -157,6 +157,22 @@ func TestL6ButNotOnTheServerThatTheWriteWentThrough(t *testing.T) {
 	}
 }
 
+func TestL6AndNotThereAfterADetour(t *testing.T) {
+	s := start(t, 3, func(s *script, c *Client) {
+		c.Conn().Create("/d/a", nil, 0, open)
+		c.Conn().Create("/d/b", nil, 0, open)
+		children, _, err := c.Conn().Children("/d")
+		s.say("%v %v", children, err)
+	})
+	s.do("run c1", "connect c1 s2", "serve c1", "cut c1", "run c1", "connect c1 s3", "serve c1", "cut c1", "run c1")
+	s.do("connect c1 s2")
+	if s.can("serve c1") {
+		t.Fatal("a read overtakes the session's own write, since it has made another one elsewhere")
+	}
+	s.do("replicate s2", "serve c1", "deliver c1")
+	s.want("[a] <nil>")
+}
+
 func TestL7AfterAReconnectEventsAreMergedOrMissing(t *testing.T) {
 	s := start(t, 1, func(s *script, c *Client) {
 		k := c.Conn()

@@ -217,7 +217,7 @@ func (c *Client) serveNextLate() {
 	if !c.serveLate(c.session, &r) {
 		c.late = c.late[:0]
 	} else if c.w.committed > before {
-		c.owedAt, c.owedTo = c.server, c.w.committed
+		c.owe(c.server, c.w.committed)
 	}
 }
 
@@ -265,7 +265,7 @@ func (c *Client) serveOrphan() {
 // an earlier connection to the same server (CommitProcessor).
 func (c *Client) servable() bool {
 	return c.connected && len(c.wire) > 0 && c.await == nil && !c.hungup &&
-		(c.server != c.owedAt || c.w.servers[c.server].applied >= c.owedTo)
+		c.w.servers[c.server].applied >= c.owedBy(c.server)
 }
 
 // authenticate answers an auth packet: the identity belongs to the connection.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"slices"
 
 	"zksim/internal/hash"
 	"zksim/model"
@@ -123,9 +124,7 @@ func (s *server) stepDown() {
 		if c.connected && c.server == s.index && !c.hungup {
 			s.hangup(c)
 		}
-		if c.owedAt == s.index {
-			c.owedTo = 0
-		}
+		c.owed = slices.DeleteFunc(c.owed, func(x owing) bool { return x.at == s.index })
 		c.invalidate()
 	}
 	s.deposed, s.stuck = false, false

@@ -15,14 +15,20 @@ type seat struct {
 	several bool // there are several servers; else all is zero
 	server  int
 	seen    int64  // how many of the txns that the client has seen are missing on the server that is furthest behind
-	owedAt  int    // server that owes the session an earlier write
-	owed    int64  // ... until it has applied that many more txns; -1: that never happens; 0: it owes nothing
+	owed    []owes // what servers owe the session, by server; it does not change
 	await   packet // request that the server has taken and not answered
 	waits   bool   // there is one
 	lacks   int64  // ... until it has applied that many more; -1: that never happens
 	deposed bool   // the server was deposed and does not know it
 	ahead   bool   // the client has seen more than the deposed leader has
 	unheard int64  // of a client without a connection: when the deposed leader would take its session for expired
+}
+
+// owes says that a server owes the session an earlier write, until it has applied that many more txns; -1: that never
+// happens.
+type owes struct {
+	at   int
+	more int64
 }
 
 // seat returns the seat of a client.
@@ -32,8 +38,10 @@ func (c *Client) seat() (x seat) {
 		return seat{}
 	}
 	x.several, x.server, x.seen = true, c.server, w.ahead(c.lastTxn)
-	if x.owed = lacks(c.owedTo, w.servers[c.owedAt]); x.owed != 0 {
-		x.owedAt = c.owedAt
+	for k, s := range w.servers {
+		if more := lacks(c.owedBy(k), s); more != 0 {
+			x.owed = append(x.owed, owes{k, more})
+		}
 	}
 	if x.waits = c.await != nil; x.waits {
 		x.await, x.lacks = c.packetOf(&c.await.req, c.await.g), lacks(c.awaitTo, w.servers[c.server])
@@ -49,15 +57,15 @@ func (c *Client) seat() (x seat) {
 
 // sit gives a client of a Replica the seat.
 func (c *Client) sit(x *seat) {
-	c.await, c.owedTo, c.lastTxn = nil, 0, 0
+	c.await, c.owed, c.lastTxn = nil, c.owed[:0], 0
 	if !x.several {
 		c.server = 0
 		return
 	}
 	w := c.w
 	c.server, c.lastTxn = x.server, int(x.seen) // all servers have applied nothing
-	if c.owedAt = x.owedAt; x.owed != 0 {
-		c.owedTo = place(x.owed, w.servers[x.owedAt])
+	for _, o := range x.owed {
+		c.owed = append(c.owed, owing{o.at, place(o.more, w.servers[o.at])})
 	}
 	if x.waits {
 		c.await, c.awaitTo = x.await.request(), place(x.lacks, w.servers[x.server])
@@ -77,7 +85,10 @@ func (x *seat) same(y *seat) bool { return x.hashed(0) == y.hashed(0) }
 
 // hashed appends the seat.
 func (x *seat) hashed(h hash.Hash) hash.Hash {
-	h = h.Int(int64(x.server)).Int(x.seen).Int(int64(x.owedAt)).Int(x.owed).Int(x.lacks).Int(x.unheard).
+	for _, o := range x.owed {
+		h = h.Int(int64(o.at)).Int(o.more)
+	}
+	h = h.Int(int64(len(x.owed))).Int(int64(x.server)).Int(x.seen).Int(x.lacks).Int(x.unheard).
 		Uint64(bit(x.waits) | bit(x.deposed)<<1 | bit(x.ahead)<<2)
 	return h.Uint64(x.await.from).Uint64(x.await.what)
 }

@@ -83,7 +83,7 @@ func (w *World) Name(t Transition) string { return string(w.AppendName(nil, t)) 
 func (w *World) Normal() []Transition {
 	list := w.normal[:0]
 	for _, c := range w.clients {
-		if c.stale || !c.connected || c.owedTo > 0 || len(c.orphans) > 0 {
+		if c.stale || !c.connected || len(c.owed) > 0 || len(c.orphans) > 0 {
 			c.moves = c.enabled(c.moves[:0])
 			c.stale = false
 		}
