@@ -76,6 +76,9 @@ func (w *World) elect(k int, proposer *Client) {
 			c.vain = outage
 		}
 		c.late = c.late[:0]
+		for i := range c.orphans {
+			c.orphans[i].late = nil
+		}
 		c.invalidate()
 	}
 	w.servers[k].catchUp(w.committed)
