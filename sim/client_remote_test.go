@@ -211,11 +211,12 @@ func TestASessionThatMovesLeavesItsConnectionOpen(t *testing.T) {
 	if err != nil || c.Name() != "c1.3" || old.Name() != "c1.2" {
 		t.Fatal(err, c.Name(), old.Name())
 	}
+	zxid := w.Stores()[0].Zxid()
 	old.Send(4, create("/y"))
 	e.Settle(w)
 	first.expect(t, "end")
-	if len(w.Stores()[0].Tree()) != 2 {
-		t.Fatal("a write is executed that came by a connection that was left")
+	if got := w.Stores()[0]; len(got.Tree()) != 2 || got.Zxid() != zxid+1 {
+		t.Fatalf("a write by a connection that was left: %d znodes, %d zxids", len(got.Tree()), got.Zxid()-zxid)
 	}
 	w.Leave(old)
 	third.Send(5, model.Request{Op: model.OpExists, Path: "/x"})

@@ -92,7 +92,10 @@ func (w *World) elect(k int, proposer *Client) {
 			s.join()
 		}
 	}
-	w.respite = w.now + int64(w.SessionTimeout)
+	w.former, w.respite = w.respite, w.now+int64(w.SessionTimeout)
+	if w.Deposed() < 0 {
+		w.former = 0
+	}
 }
 
 // survive commits the next request of c, of which its server, deposed, does not hear.
@@ -130,13 +133,13 @@ func (s *server) stepDown() {
 		c.owed = slices.DeleteFunc(c.owed, func(x owing) bool { return x.at == s.index })
 		c.invalidate()
 	}
-	s.deposed, s.stuck = false, false
+	s.deposed, s.stuck, s.w.former = false, false, 0
 	s.join()
 }
 
 // unheard is the earliest virtual time at which a deposed leader has not heard of a client for the session timeout. It
-// knows of no election.
-func (c *Client) unheard() int64 { return c.silent + int64(c.w.SessionTimeout)/3 }
+// knows of no election but its own.
+func (c *Client) unheard() int64 { return max(c.silent+int64(c.w.SessionTimeout)/3, c.w.former) }
 
 // disown is the answer of a deposed leader, server k, to a reconnect of a client of which it has not heard for the
 // session timeout.
@@ -173,6 +176,9 @@ func (w *World) reign(h hash.Hash) hash.Hash {
 		return h
 	}
 	h = h.Int(int64(w.lead)).Int(w.respite)
+	if w.former > 0 {
+		h = h.Int(w.former)
+	}
 	for _, s := range w.servers {
 		h = h.Bool(s.deposed).Bool(s.stuck)
 	}

@@ -19,6 +19,7 @@ type Servers struct {
 	members []member
 	lead    int
 	respite int64
+	former  int64
 	log     []logged // what some server has not applied
 	before  int64    // zxid before that
 	moves   []Transition
@@ -127,7 +128,8 @@ func (e *entry) logged() logged {
 // Servers returns the state of the servers.
 func (w *World) Servers() *Servers {
 	leader, base := w.leader().store, w.everywhere()
-	s := &Servers{hash: w.ServersHash(), mortal: leader.NextReap() != model.Never, lead: w.lead, respite: w.respite}
+	s := &Servers{hash: w.ServersHash(), mortal: leader.NextReap() != model.Never, lead: w.lead,
+		respite: w.respite, former: w.former}
 	for _, x := range w.servers {
 		s.members = append(s.members, member{x.stored(), x.applied - base, x.frozen, x.deposed, x.stuck})
 	}
@@ -142,7 +144,11 @@ func (w *World) Servers() *Servers {
 		}
 		s.moves, s.stance = w.appendServers(nil), w.standing(base)
 		if k := w.Deposed(); k >= 0 {
-			s.deposed = uint64(hash.Hash(k + 1).Int(int64(s.members[k].applied)).Int(w.servers[k].store.Zxid()))
+			h := hash.Hash(k + 1).Int(int64(s.members[k].applied)).Int(w.servers[k].store.Zxid())
+			if w.former > 0 {
+				h = h.Int(w.former)
+			}
+			s.deposed = uint64(h)
 		}
 	}
 	return s

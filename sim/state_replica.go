@@ -137,7 +137,7 @@ func (w *World) restore(x *Servers, clients []*Part) bool {
 		}
 	}
 	w.History.Events = w.History.Events[:0]
-	w.lead, w.respite, w.trimmed, w.committed = x.lead, x.respite, 0, len(x.log)
+	w.lead, w.respite, w.former, w.trimmed, w.committed = x.lead, x.respite, x.former, 0, len(x.log)
 	w.log = w.log[:0]
 	for i := range x.log {
 		e := entry{txn: x.log[i].txn, req: x.log[i].req}

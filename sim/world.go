@@ -106,6 +106,7 @@ type World struct {
 	zxid      int64
 	lead      int   // the server that leads
 	respite   int64 // virtual time before which no session ends: since the election their timers have started anew
+	former    int64 // respite of the leader that was deposed; 0: it did not begin with an election, or there is none
 	changed   bool  // the txn being applied changed a znode
 	injector  Injector
 	program   func(*Client)
@@ -217,7 +218,7 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	w.schedule, w.hashes = w.schedule[:0], w.hashes[:0]
 	w.dirty, w.invalidated, w.follows, w.tracks = w.dirty[:0], w.invalidated[:0], false, false
 	w.outside, w.dying, w.syncs = nil, "", nil
-	w.zxid, w.committed, w.lead, w.respite = cfg.origin(), 0, 0, 0
+	w.zxid, w.committed, w.lead, w.respite, w.former = cfg.origin(), 0, 0, 0, 0
 	w.now, w.timerOrder, w.step, w.calm, w.panicked, w.misuse = 0, 0, 0, false, "", nil
 	w.hash = hash.Hash(hash.Mix(uint64(all)<<32 ^ uint64(cfg.Servers)<<16 ^ cfg.Order))
 	if cfg.Like != model.ZooKeeper {
