@@ -141,3 +141,28 @@ func TestWhatADeposedLeaderProposesHangsAndIsLostOrKept(t *testing.T) {
 		}
 	}
 }
+
+// TestAnExpiryIsOutstandingAtADeposedLeader: it is a txn, which nobody acknowledges, so a sync waits behind it.
+func TestAnExpiryIsOutstandingAtADeposedLeader(t *testing.T) {
+	for _, expires := range []bool{false, true} {
+		s := start(t, 3, lists, lists)
+		s.do("run c1, run c2", "connect c1 s1, connect c2 s1", "run c2")
+		s.w.Depose(nil)
+		if s.do("cut c1"); expires {
+			s.do("round c1, disown c1 s1")
+		}
+		if s.do("serve c2"); s.can("deliver c2") == expires {
+			t.Errorf("expired %v: the sync is answered: %v", expires, !expires)
+		}
+	}
+}
+
+// TestAServerThatIsCutOffTakesNobody: it has to ask the leader, for a new session and for one that there is.
+func TestAServerThatIsCutOffTakesNobody(t *testing.T) {
+	s := start(t, 3, lists, lists, lists)
+	s.do("run c1, run c2, run c3", "connect c1 s2, connect c2 s3", "replicate s2", "freeze c1", "cut c2", "round c2")
+	if s.can("connect c2 s2") || s.can("connect c3 s2") {
+		t.Error("it takes a client")
+	}
+	s.do("thaw s2", "connect c2 s2", "connect c3 s2")
+}
