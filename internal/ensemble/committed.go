@@ -176,7 +176,7 @@ func disorder(h *history.History, several map[int32]int32) string {
 			if list := begun[e.Client]; len(list) > 0 {
 				begun[e.Client] = list[1:]
 			}
-			if e.Zxid < seen[e.Client] {
+			if e.Zxid > 0 && e.Zxid < seen[e.Client] { // 0: of addAuth, which no txn is before; -1: of an unknown request
 				return fmt.Sprintf("c%d saw zxid 0x%x after 0x%x", e.Client, e.Zxid, seen[e.Client])
 			}
 			seen[e.Client] = max(seen[e.Client], e.Zxid)
@@ -335,8 +335,10 @@ func place(h *liveHost, groups []group) {
 type beliefs struct {
 	has    map[connection]int64 // the session that a client believes to have, with a connection
 	lost   map[connection]loss
-	paused map[int32]bool // clients whose code was stopped, and that have got no connection since
+	paused map[int32]int64 // when the code of clients was stopped that have asked for nothing and got no connection since
 	ended  map[int64]bool
+
+	several map[int32]bool // clients with further connections, not all of which a pause stops
 }
 
 // loss is that a client has lost the connection of a session.
@@ -349,12 +351,16 @@ type loss struct {
 // has given a connection up.
 const reaction = 500_000
 
+// passing is how long after a pause has begun a request may be heard that was sent before, in microseconds. The
+// shortest pause lasts a quarter of the session timeout.
+const passing = 100_000
+
 // connection is one of those of a client.
 type connection struct{ client, number int32 }
 
 func newBeliefs() *beliefs {
-	return &beliefs{has: map[connection]int64{}, lost: map[connection]loss{}, paused: map[int32]bool{},
-		ended: map[int64]bool{}}
+	return &beliefs{has: map[connection]int64{}, lost: map[connection]loss{}, paused: map[int32]int64{},
+		ended: map[int64]bool{}, several: map[int32]bool{}}
 }
 
 // commit appends a txn, and before the end of a session that its client cannot know of yet.
@@ -367,7 +373,8 @@ func (b *beliefs) commit(all []history.Event, g *group) []history.Event {
 			}
 		}
 		for c, l := range b.lost { // order-free: a session has one connection
-			if l.session == g.ended && (b.paused[c.client] || g.txn.Time*1000-l.at < reaction) {
+			_, paused := b.paused[c.client]
+			if l.session == g.ended && (paused || g.txn.Time*1000-l.at < reaction) {
 				all = append(all, history.Event{Kind: history.Exceeded, Client: c.client, Version: c.number})
 			}
 		}
@@ -377,11 +384,17 @@ func (b *beliefs) commit(all []history.Event, g *group) []history.Event {
 
 // hear follows an event. A server that lags, or a leader that was deposed, takes a client whose session has ended.
 func (b *beliefs) hear(all []history.Event, e *history.Event, at int64) []history.Event {
-	if e.Kind == history.Fault && strings.HasPrefix(e.Op, "pause ") && e.Client != 0 {
-		b.paused[e.Client] = true
+	switch {
+	case e.Kind == history.Fault && strings.HasPrefix(e.Op, "pause c"): // not that of a server
+		b.paused[e.Client] = at
+	case e.Kind == history.Call && !b.several[e.Client] && at-b.paused[e.Client] > passing:
+		delete(b.paused, e.Client) // its connection goes on, and so does its code
 	}
 	if e.Kind != history.Session {
 		return all
+	}
+	if e.Version > 0 {
+		b.several[e.Client] = true
 	}
 	c := connection{e.Client, e.Version}
 	if session, connected := b.has[c]; connected {

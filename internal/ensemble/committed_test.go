@@ -69,6 +69,8 @@ func TestZxidsOutOfOrderAreTheStores(t *testing.T) {
 			"c2's write of /a has zxid 0x4, although 0x5 was acknowledged before it was sent"},
 		"a session goes back": {[]history.Event{call(1), reply(1, 5), session(1, zk.StateDisconnected),
 			session(1, zk.StateHasSession), call(1), reply(1, 4)}, "c1 saw zxid 0x4 after 0x5"},
+		"an answer of which no txn is before, as that to addAuth": {[]history.Event{call(1), reply(1, 5), call(1),
+			reply(1, 0), call(1), reply(1, -1)}, ""},
 		"another session": {[]history.Event{call(1), reply(1, 5), session(1, zk.StateExpired), call(1), reply(1, 4)}, ""},
 		"a request that was lost": {[]history.Event{call(1), session(1, zk.StateDisconnected), call(2), by(2, 5), reply(2, 5),
 			session(1, zk.StateHasSession), call(1), by(1, 6), reply(1, 6)}, ""},

@@ -63,19 +63,30 @@ func TestASessionThatEndsRightAfterItsConnectionExcusesTheClient(t *testing.T) {
 	for _, x := range []struct {
 		name   string
 		ended  int64 // after that, in microseconds
-		paused bool
+		fault  string
+		called int64 // after the fault; 0: no request
 		want   bool
 	}{
-		{"at once", 1000, false, true},
-		{"when the client has had time", reaction, false, false},
-		{"while its code stands still", reaction, true, true},
+		{"at once", 1000, "", 0, true},
+		{"when the client has had time", reaction, "", 0, false},
+		{"while its code stands still", reaction, "pause c1", 0, true},
+		{"while its code stands still, with a request that was on its way", reaction, "pause c1", 1000, true},
+		{"when its code has gone on", reaction, "pause c1", 2 * passing, false},
+		{"after a server was stopped", reaction, "pause s1", 0, false},
 	} {
 		b := newBeliefs()
-		hear := func(e history.Event) { b.hear(nil, &e, lost) }
+		at := int64(lost)
+		hear := func(e history.Event) { b.hear(nil, &e, at) }
 		hear(history.Event{Kind: history.Session, Client: 1, Op: "StateHasSession", Session: 7})
-		if x.paused {
-			hear(history.Event{Kind: history.Fault, Client: 1, Op: "pause c1"})
+		if x.fault != "" {
+			at = lost - 1_000_000
+			hear(history.Event{Kind: history.Fault, Client: 1, Op: x.fault})
 		}
+		if x.called > 0 {
+			at += x.called
+			hear(history.Event{Kind: history.Call, Client: 1, Op: "sync"})
+		}
+		at = lost
 		hear(history.Event{Kind: history.Session, Client: 1, Op: "StateDisconnected", Session: 7})
 		end := &group{txn: txnlog.Txn{Time: (lost + x.ended) / 1000}, ended: 7}
 		if got := len(b.commit(nil, end)) > 0; got != x.want {
