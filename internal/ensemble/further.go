@@ -42,16 +42,14 @@ func (x *liveRun) dialFurther(ctx context.Context, id int) (recipes.Conn, recipe
 
 // further are the options of connection i, another one of a client.
 func (x *liveRun) further(i int, of connection) live.Options {
-	id := int(of.client)
 	var session int64 // of the library, which calls OnSession in one goroutine
 	return live.Options{SessionTimeout: x.o.Session, Dial: x.dialer(i, of.client),
 		OnSession: func(ev zk.Event) {
-			now := x.nemesis.Session(id) // before x.mu: who holds the lock of the nemesis may wait for that one
 			x.mu.Lock()
 			x.state[i] = ev.State
 			switch ev.State {
 			case zk.StateHasSession:
-				session = now
+				session = x.taps[i].Session()
 				x.who[session] = of.client
 			case zk.StateExpired:
 				session = 0

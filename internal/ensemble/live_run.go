@@ -153,16 +153,16 @@ func (x *liveRun) options(i int) live.Options {
 	id := int32(i + 1)
 	return live.Options{SessionTimeout: x.o.Session, Dial: x.dialer(i, id),
 		OnSession: func(ev zk.Event) {
-			session := x.nemesis.Session(i + 1) // before x.mu: who holds the lock of the nemesis may wait for that one
 			x.mu.Lock()
 			x.state[i], x.spoken = ev.State, time.Now()
 			switch ev.State {
 			case zk.StateHasSession:
-				x.session[i], x.who[session] = session, id
+				x.session[i] = x.taps[i].Session()
+				x.who[x.session[i]] = id
 			case zk.StateExpired:
 				x.session[i] = 0
 			}
-			session = x.session[i]
+			session := x.session[i]
 			x.mu.Unlock()
 			x.host.hear(history.Event{Kind: history.Session, Client: id, Op: ev.State.String(), Session: session})
 		}}

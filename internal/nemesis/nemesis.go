@@ -119,13 +119,6 @@ func (n *Nemesis) Wait(client int) {
 	}
 }
 
-// Session returns the latest session of a client.
-func (n *Nemesis) Session(client int) int64 {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.clients[client-1].session
-}
-
 // record writes a fault into the diary and the history, and n.mu is held.
 func (n *Nemesis) record(s *strike, name, about string) {
 	n.struck[s.rule]++

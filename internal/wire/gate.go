@@ -245,7 +245,8 @@ func (x *Gated) looksAt(packet []byte) (*Packet, func()) {
 			defer t.telling.Unlock()
 			t.Packet(false)
 		}
-		return parseWelcome(packet), func() {}
+		p := parseWelcome(packet)
+		return p, func() { t.welcome(p.Session) }
 	}
 	hear := func() {
 		t.telling.Lock()

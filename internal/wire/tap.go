@@ -30,8 +30,23 @@ type Tap struct {
 
 	telling sync.Mutex // held while a packet is told, so that events come one after the other
 
-	mu   sync.Mutex // guards what follows; nothing is called while it is held
-	open []request
+	mu      sync.Mutex // guards what follows; nothing is called while it is held
+	open    []request
+	session int64
+}
+
+// Session returns the session that the server has given to the connection; 0: none. Only a [Gate] hears that.
+func (t *Tap) Session() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.session
+}
+
+// welcome takes note of the session.
+func (t *Tap) welcome(session int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.session = session
 }
 
 // Open returns how many requests were sent and not answered yet. It does not wait for Hear.
