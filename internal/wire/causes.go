@@ -97,6 +97,15 @@ func (c *causes) see(e *history.Event) error {
 	return nil
 }
 
+// again takes note that a client's watches were set again: of changes before that it has been told, or never will.
+func (c *causes) again(e *history.Event) {
+	for w, zxid := range c.set { // order-free
+		if w.client == e.Client {
+			c.set[w] = max(zxid, e.Zxid)
+		}
+	}
+}
+
 // cause returns the zxid of the first change after the watch was set, and the watch
 // is no more. A deletion ends both watches on a path with one notification.
 func (c *causes) cause(e *history.Event) int64 {
@@ -129,11 +138,12 @@ func Explain(h *history.History, changes []history.Event) error {
 	c := causes{changes: changes, data: map[string][]*history.Event{}, child: map[string][]*history.Event{},
 		set: map[watch]int64{}}
 	c.index()
-	catchingUp := map[int32]bool{}
+	catchingUp, several := map[int32]bool{}, map[int32]bool{}
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch {
 		case e.Kind == history.Session && e.Version > 0: // which of the watches are of that connection is not known
+			several[e.Client] = true
 		case e.Kind == history.Session:
 			delete(catchingUp, e.Client)
 			if e.Op == zk.StateExpired.String() { // the watches have ended with the session
@@ -145,6 +155,9 @@ func Explain(h *history.History, changes []history.Event) error {
 			}
 		case e.Op == "setWatches":
 			catchingUp[e.Client] = e.Kind == history.Call
+			if e.Kind == history.Reply && e.Err == nil && !several[e.Client] {
+				c.again(e)
+			}
 		case e.Kind == history.Notify:
 			if e.Zxid = c.cause(e); catchingUp[e.Client] {
 				e.Zxid = 0
