@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,16 +20,35 @@ import (
 // wholeLog returns the txns of all epochs, from the logs of all servers: one that was brought up to date by a snapshot
 // has not logged what that says. All servers serve. What only one of several has logged may have been proposed by a
 // leader that was deposed, and never committed: it counts if an answer shows it.
-func wholeLog(e *zkserver.Ensemble, servers int, h *history.History, looks []look) ([]txnlog.Txn, error) {
+//
+// Two txns under one zxid are a contradiction.
+func wholeLog(e *zkserver.Ensemble, servers int, h *history.History, looks []look) (log []txnlog.Txn,
+	contradiction string, err error) {
 	logs, err := logsOf(e, servers)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	log := union(logs, shown(h, looks))
+	log = union(logs, shown(h, looks))
 	if !whole(log) {
-		return nil, errors.New("the logs of the servers have gaps, so nobody knows what was committed")
+		return nil, "", errors.New("the logs of the servers have gaps, so nobody knows what was committed")
 	}
-	return log, nil
+	return log, ambiguous(log, logs), nil
+}
+
+// ambiguous names a zxid of a log that stands for another txn in that of a server; "" if there is none.
+func ambiguous(log []txnlog.Txn, logs [][]txnlog.Txn) string {
+	is := map[int64]*txnlog.Txn{}
+	for i := range log {
+		is[log[i].Zxid] = &log[i]
+	}
+	for i, other := range logs {
+		for _, t := range other {
+			if x := is[t.Zxid]; x != nil && !x.Is(&t) {
+				return fmt.Sprintf("the servers have logged two txns 0x%x, s%d's is %v, and another one's %v", t.Zxid, i+1, t, x)
+			}
+		}
+	}
+	return ""
 }
 
 // logsOf reads the log of each server.
@@ -66,11 +86,15 @@ func listed(logs [][]txnlog.Txn) (lines []string) {
 
 // union puts logs together, of which answers show what was reached.
 func union(logs [][]txnlog.Txn, reached map[int64]int64) (all []txnlog.Txn) {
-	times := map[int64]int{}
-	for _, log := range logs {
+	times, last := map[int64]int{}, map[int64]int{} // how many servers have it, and the last of these
+	for i, log := range logs {
 		for _, t := range log {
-			if times[t.Zxid]++; times[t.Zxid] == 1 {
+			if times[t.Zxid] == 0 {
 				all = append(all, t)
+			}
+			if last[t.Zxid] != i+1 { // a server may log one twice
+				times[t.Zxid]++
+				last[t.Zxid] = i + 1
 			}
 		}
 	}
@@ -123,6 +147,10 @@ func isChange(k history.Kind) bool {
 	return k == history.Created || k == history.Changed || k == history.Deleted
 }
 
+// made is what is said of a write.
+var made = map[model.Op]history.Kind{model.OpCreate: history.Created, model.OpSetData: history.Changed,
+	model.OpDelete: history.Deleted}
+
 // lost names an acknowledged write that the log lacks; "" if there is none.
 func lost(h *history.History, log []txnlog.Txn) string {
 	for i := range h.Events {
@@ -137,7 +165,8 @@ func lost(h *history.History, log []txnlog.Txn) string {
 			return fmt.Sprintf("c%d was told that %s is %v at zxid 0x%x, and no server has such a txn", e.Client, e.Path, e.Kind,
 				e.Zxid)
 		}
-		if !slices.ContainsFunc(log[k].Changes, func(c txnlog.Change) bool { return c.Path == e.Path }) {
+		is := func(c txnlog.Change) bool { return c.Path == e.Path && made[c.Op] == e.Kind }
+		if !slices.ContainsFunc(log[k].Changes, is) {
 			return fmt.Sprintf("c%d was told that %s is %v at zxid 0x%x, and that txn is about something else", e.Client, e.Path,
 				e.Kind, e.Zxid)
 		}
@@ -274,7 +303,7 @@ func groupsOf(h *history.History, log []txnlog.Txn, root string, who map[int64]i
 				g.ended = t.Session
 			}
 		}
-		for _, c := range t.Changes {
+		for _, c := range changesAt(&t, owners) {
 			if c.Path != root && !strings.HasPrefix(c.Path, root+"/") {
 				continue
 			}
@@ -302,6 +331,21 @@ func groupsOf(h *history.History, log []txnlog.Txn, root string, who map[int64]i
 		}
 	}
 	return groups
+}
+
+// changesAt returns the changes of a txn. Of an end of a session that names no znodes, as in logs of 3.5, these are the
+// ephemerals that the session owns.
+func changesAt(t *txnlog.Txn, owners map[string]int64) []txnlog.Change {
+	if t.Op != model.OpCloseSession || len(t.Changes) > 0 {
+		return t.Changes
+	}
+	var all []txnlog.Change
+	for _, path := range slices.Sorted(maps.Keys(owners)) {
+		if owners[path] == t.Session {
+			all = append(all, txnlog.Change{Op: model.OpDelete, Path: path})
+		}
+	}
+	return all
 }
 
 // place says where in the history each txn belongs.

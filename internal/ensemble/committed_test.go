@@ -24,6 +24,8 @@ func TestAnAcknowledgedTxnThatIsMissingIsTheStores(t *testing.T) {
 	}{
 		{created("/a", 2), ""},
 		{created("/a", 3), "c1 was told that /a is created at zxid 0x3, and no server has such a txn"},
+		{history.Event{Kind: history.Deleted, Client: 1, Path: "/a", Zxid: 2},
+			"c1 was told that /a is deleted at zxid 0x2, and that txn is about something else"},
 		{created("/b", 2), "c1 was told that /b is created at zxid 0x2, and that txn is about something else"},
 	} {
 		if got := lost(&history.History{Events: []history.Event{x.event}}, log); got != x.want {
@@ -124,6 +126,31 @@ func TestWhatOneServerHasLoggedCountsIfItShows(t *testing.T) {
 	}
 }
 
+// A server that was deposed has logged its last txn twice, as one may that goes on without a restart.
+func TestWhatOneServerHasLoggedTwiceCountsOnce(t *testing.T) {
+	logs := [][]txnlog.Txn{{{Zxid: 1}, {Zxid: 2}, {Zxid: 2}}, {{Zxid: 1}}, {{Zxid: 1}}}
+	if got := union(logs, map[int64]int64{}); len(got) != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestTwoTxnsUnderOneZxidAreTheStores(t *testing.T) {
+	made := func(zxid int64, path string) txnlog.Txn { return one(zxid, 7, model.OpCreate, path, 1) }
+	a, b, late := made(2, "/a"), made(2, "/b"), made(3, "/a/c")
+	for _, x := range []struct {
+		logs [][]txnlog.Txn
+		want string
+	}{
+		{[][]txnlog.Txn{{a}, {a}, {a, late}}, ""},
+		{[][]txnlog.Txn{{a}, {b}, {a}}, "the servers have logged two txns 0x2, s2's is 0x2 00:00:00.000 session 0x7 xid 0 " +
+			"create: create /b, and another one's 0x2 00:00:00.000 session 0x7 xid 0 create: create /a"},
+	} {
+		if got := ambiguous(union(x.logs, map[int64]int64{}), x.logs); got != x.want {
+			t.Errorf("%q, want %q", got, x.want)
+		}
+	}
+}
+
 func TestALogIsWholeIfNoZxidIsMissing(t *testing.T) {
 	for _, x := range []struct {
 		zxids []int64
@@ -198,6 +225,20 @@ c1 exceeded
 `
 	if got != want || !h.history.Txns {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// Logs of 3.5 do not name the znodes that a session takes along, and others need not.
+func TestASessionTakesItsZnodesAlongThoughNotNamed(t *testing.T) {
+	log := []txnlog.Txn{one(2, 7, model.OpCreate, "/r/b", 1), one(3, 7, model.OpCreate, "/r/a", 2),
+		one(4, 8, model.OpCreate, "/r/c", 3), one(5, 7, model.OpCreate, "/r/d", 4), one(6, 9, model.OpDelete, "/r/d", 0),
+		{Zxid: 7, Session: 7, Op: model.OpCloseSession}}
+	groups := groupsOf(&history.History{}, log, "/r", map[int64]int32{7: 1})
+	got := groups[len(groups)-1].events
+	want := []history.Event{{Kind: history.Deleted, Path: "/r/a", Zxid: 7, Session: 7, Proposed: true},
+		{Kind: history.Deleted, Path: "/r/b", Zxid: 7, Session: 7, Proposed: true}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

@@ -440,12 +440,12 @@ func (x *liveRun) committed(ctx context.Context, looks []look) error {
 		h.put(nil)
 		return nil
 	}
-	log, err := wholeLog(x.o.Ours, len(x.o.Servers), &h.history, looks)
+	log, ambiguous, err := wholeLog(x.o.Ours, len(x.o.Servers), &h.history, looks)
 	if err != nil {
 		return err
 	}
 	past, contradiction := pastOf(log)
-	x.Store = cmp.Or(contradiction, lost(&h.history, log), past.untrue(&h.history), past.different(looks))
+	x.Store = cmp.Or(ambiguous, contradiction, lost(&h.history, log), past.untrue(&h.history), past.different(looks))
 	if x.Store != "" {
 		return nil
 	}

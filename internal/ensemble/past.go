@@ -36,6 +36,7 @@ type past struct {
 	children map[string][]string // all that each znode has ever had
 	nth      map[string]int32    // of each parent the number of its last child
 	owned    map[int64][]*life   // of the ephemerals that a session has made
+	ended    map[int64]int64     // the zxids of the ends of sessions
 }
 
 // pastOf replays a log, and says which txn cannot follow those before it; "" if all can. What several servers have
@@ -43,7 +44,7 @@ type past struct {
 // shut down for an election, and go on without it in memory (ZOOKEEPER-4712): the next leader executes the same again.
 func pastOf(log []txnlog.Txn) (p *past, contradiction string) {
 	p = &past{map[string][]*life{"/": {{gone: math.MaxInt64}}}, map[string][]string{}, map[string]int32{},
-		map[int64][]*life{}}
+		map[int64][]*life{}, map[int64]int64{}}
 	for i := range log {
 		if why := p.apply(&log[i]); why != "" {
 			return p, fmt.Sprintf("the servers have logged a txn 0x%x that cannot follow the others: %s", log[i].Zxid, why)
@@ -55,10 +56,16 @@ func pastOf(log []txnlog.Txn) (p *past, contradiction string) {
 // apply executes a txn, and says why it cannot.
 func (p *past) apply(x *txnlog.Txn) (why string) {
 	if x.Op == model.OpCloseSession { // which names all or, in logs of 3.5, none
+		for i := range x.Changes {
+			if name := x.Changes[i].Path; !servers(name) && !slices.Contains(p.owned[x.Session], p.now(name)) {
+				return fmt.Sprintf("the end of session 0x%x with %s, which is not its own", uint64(x.Session), name)
+			}
+		}
 		for _, l := range p.owned[x.Session] {
 			l.gone = min(l.gone, x.Zxid) // it has no children, and may be gone already
 		}
 		delete(p.owned, x.Session)
+		p.ended[x.Session] = x.Zxid
 		return ""
 	}
 	for i := range x.Changes {
@@ -66,6 +73,9 @@ func (p *past) apply(x *txnlog.Txn) (why string) {
 		l := p.now(c.Path)
 		switch parent := path.Dir(c.Path); {
 		case servers(c.Path):
+		case p.ended[x.Session] != 0:
+			return fmt.Sprintf("%v of %s for session 0x%x, which 0x%x has ended", c.Op, c.Path, uint64(x.Session),
+				p.ended[x.Session])
 		case c.Op != model.OpCreate && l == nil:
 			return fmt.Sprintf("%v of %s, which does not exist", c.Op, c.Path)
 		case c.Op == model.OpDelete:

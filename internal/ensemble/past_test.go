@@ -49,6 +49,12 @@ func TestALogThatContradictsItselfIsTheStores(t *testing.T) {
 		"the end of a session whose znode another one has made anew": {[]txnlog.Txn{dir, first,
 			change(3, model.OpDelete, "/q/a-0000000000"), create(4, 8, "/q/a-0000000000", 2, true), closing(5, 7),
 			change(6, model.OpDelete, "/q/a-0000000000")}, ""},
+		"an ephemeral of a session that has ended": {[]txnlog.Txn{dir, closing(2, 7), create(3, 7, "/q/a", 1, true)},
+			"the servers have logged a txn 0x3 that cannot follow the others: " +
+				"create of /q/a for session 0x7, which 0x2 has ended"},
+		"the end of a session, by the name of another one's znode": {[]txnlog.Txn{dir, create(2, 8, "/q/b", 1, true),
+			closing(3, 7, "/q/b")}, "the servers have logged a txn 0x3 that cannot follow the others: " +
+			"the end of session 0x7 with /q/b, which is not its own"},
 		"another parent": {[]txnlog.Txn{dir, first, change(3, model.OpDelete, "/q/a-0000000000"),
 			change(4, model.OpDelete, "/q"), create(5, 8, "/q", 2, false), create(6, 8, "/q/b-0000000000", 1, true)}, ""},
 	} {

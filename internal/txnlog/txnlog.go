@@ -43,6 +43,12 @@ func (t Txn) String() string {
 	return b.String()
 }
 
+// Is reports whether both are the same.
+func (t *Txn) Is(x *Txn) bool {
+	return t.Zxid == x.Zxid && t.Session == x.Session && t.Xid == x.Xid && t.Time == x.Time && t.Op == x.Op &&
+		slices.Equal(t.Changes, x.Changes)
+}
+
 // Change is what a txn does to a znode. A txn of one operation has one, a multi one each; a closeSession has one for
 // each ephemeral that the log names.
 type Change struct {
