@@ -103,6 +103,7 @@ func (a *audit) read(ctx context.Context, c *live.Client, path string) error {
 		if x.zxid = a.reached.Load(); err != nil {
 			return err
 		}
+		x.read = true
 		x.names, _, err = c.Children(path)
 		x.listed = a.reached.Load()
 		return err

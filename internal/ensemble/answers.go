@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/model"
 	"zksim/model/history"
 )
 
@@ -37,20 +38,69 @@ func (p *past) untrue(h *history.History) string {
 	return ""
 }
 
-// look is what a server said of a znode in the end.
+// look is what a server said of a znode.
 type look struct {
+	client int32 // to which; 0: to none, in the end
 	path   string
 	zxid   int64    // how far the server was
 	stat   *zk.Stat // nil: there is no such znode
+	read   bool     // and so was its data
 	data   []byte
 	names  []string // of its children
-	listed int64    // how far the server was when it named them
+	listed int64    // how far the server was when it named them; 0: it did not
+}
+
+// reads returns what keeps the answers to a client that tell of znodes.
+func (h *liveHost) reads(client int32) func(path string, res *model.Response) {
+	return func(path string, res *model.Response) {
+		if servers(path) || path == "/" {
+			return
+		}
+		x := look{client: client, path: path, zxid: res.Zxid}
+		switch res.Op {
+		case model.OpGetChildren, model.OpGetChildren2:
+			x.names, x.listed = slices.Clone(res.Children), res.Zxid
+		case model.OpGetData:
+			x.read, x.data = true, slices.Clone(res.Data)
+		}
+		if res.Op != model.OpGetChildren {
+			stat := res.Stat
+			x.stat = &stat
+		}
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if !h.over {
+			h.told = append(h.told, x)
+		}
+	}
+}
+
+// mistold names an answer to a client, in which a znode is there, that is not what the txns have made; "" if there is
+// none.
+func (p *past) mistold(looks []look) (why string) {
+	for i := range looks {
+		x := &looks[i]
+		if x.stat != nil {
+			why = p.otherwise(x)
+		}
+		if x.listed > 0 {
+			why = cmp.Or(why, p.unlisted(x))
+		}
+		if why != "" {
+			return fmt.Sprintf("c%d was told at zxid 0x%x by a server that it %s", x.client, x.zxid, why)
+		}
+	}
+	return ""
 }
 
 // different names a znode that is not, in the end, what the txns have made; "" if there is none.
 func (p *past) different(looks []look) string {
 	for i := range looks {
-		if why := cmp.Or(p.otherwise(&looks[i]), p.unlisted(&looks[i])); why != "" {
+		why := p.otherwise(&looks[i])
+		if looks[i].stat != nil {
+			why = cmp.Or(why, p.unlisted(&looks[i]))
+		}
+		if why != "" {
 			return "in the end a server " + why
 		}
 	}
@@ -72,15 +122,19 @@ func (p *past) otherwise(x *look) string {
 	case x.stat.Mzxid != l.mzxid(x.zxid):
 		return fmt.Sprintf("has %s, changed last at zxid 0x%x, and txn 0x%x has changed it last", x.path, x.stat.Mzxid,
 			l.mzxid(x.zxid))
+	case int(x.stat.Version) != l.version(x.zxid):
+		return fmt.Sprintf("has %s with version %d, and the txns have made it %d", x.path, x.stat.Version, l.version(x.zxid))
+	case l.owner != 0 && x.stat.EphemeralOwner != l.owner:
+		return fmt.Sprintf("has %s of session 0x%x, and txn 0x%x has made it for 0x%x", x.path,
+			uint64(x.stat.EphemeralOwner), l.made, uint64(l.owner))
+	case x.read && string(x.data) != l.data[l.version(x.zxid)]:
+		return fmt.Sprintf("has %s with %q, and the txns have made it %q", x.path, x.data, l.data[l.version(x.zxid)])
 	}
 	return ""
 }
 
 // unlisted says which child of a znode is there and not in the txns, or the other way round.
 func (p *past) unlisted(x *look) string {
-	if x.stat == nil {
-		return ""
-	}
 	made := p.names(x.path, x.listed)
 	for _, name := range slices.Concat(made, x.names) {
 		has, there := "has no", slices.Contains(x.names, name)

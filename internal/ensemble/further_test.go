@@ -21,8 +21,8 @@ func TestEachConnectionOfAClientHasItsOwnSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	x := &liveRun{host: &liveHost{}, o: LiveOptions{Servers: e.Addrs()}, who: map[int64]int32{}, taps: make([]*wire.Tap, 2),
-		state: make([]zk.State, 2), closed: make([]bool, 2), session: make([]int64, 1)}
+	x := &liveRun{host: &liveHost{}, o: LiveOptions{Servers: e.Addrs()}, who: map[int64]int32{},
+		taps: make([]*wire.Tap, 2), state: make([]zk.State, 2), closed: make([]bool, 2), session: make([]int64, 1)}
 	x.nemesis = nemesis.New(nemesis.Options{Clients: 1, Addrs: e.Addrs(), Diary: nemesis.NewDiary()})
 	defer x.nemesis.Heal(context.Background())
 	all := []live.Options{x.options(0), x.further(1, connection{1, 1})}

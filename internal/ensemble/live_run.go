@@ -173,7 +173,7 @@ func (x *liveRun) options(i int) live.Options {
 //zksim:ignore only on a real ensemble
 func (x *liveRun) dialer(i int, client int32) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		tap := &wire.Tap{Client: client, Hear: x.hears(i), Broken: x.breaks}
+		tap := &wire.Tap{Client: client, Hear: x.hears(i), Broken: x.breaks, Read: x.host.reads(client)}
 		x.mu.Lock()
 		x.taps[i] = tap
 		x.mu.Unlock()
@@ -445,7 +445,8 @@ func (x *liveRun) committed(ctx context.Context, looks []look) error {
 		return err
 	}
 	past, contradiction := pastOf(log)
-	x.Store = cmp.Or(ambiguous, contradiction, lost(&h.history, log), past.untrue(&h.history), past.different(looks))
+	x.Store = cmp.Or(ambiguous, contradiction, lost(&h.history, log), past.untrue(&h.history), past.mistold(h.told),
+		past.different(looks))
 	if x.Store != "" {
 		return nil
 	}

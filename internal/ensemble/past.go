@@ -13,17 +13,21 @@ import (
 
 // life is a znode from its create to its delete.
 type life struct {
-	made, gone int64   // the zxids of these; gone is math.MaxInt64 while there is none
-	changed    []int64 // those of its changes, in order
+	made, gone int64    // the zxids of these; gone is math.MaxInt64 while there is none
+	changed    []int64  // those of its changes, in order
+	data       []string // when it was made, and after each of these
+	owner      int64    // the session of an ephemeral
+}
+
+// version returns how many of its changes are not after zxid.
+func (l *life) version(zxid int64) int {
+	n, _ := slices.BinarySearch(l.changed, zxid+1)
+	return n
 }
 
 // mzxid returns the zxid of its last change that is not after zxid.
 func (l *life) mzxid(zxid int64) int64 {
-	n, found := slices.BinarySearch(l.changed, zxid)
-	switch {
-	case found:
-		return zxid
-	case n > 0:
+	if n := l.version(zxid); n > 0 {
 		return l.changed[n-1]
 	}
 	return l.made
@@ -43,8 +47,8 @@ type past struct {
 // logged was committed, or will be, by the protocol. Servers of 3.8.0 that follow a leader may log a txn while they
 // shut down for an election, and go on without it in memory (ZOOKEEPER-4712): the next leader executes the same again.
 func pastOf(log []txnlog.Txn) (p *past, contradiction string) {
-	p = &past{map[string][]*life{"/": {{gone: math.MaxInt64}}}, map[string][]string{}, map[string]int32{},
-		map[int64][]*life{}, map[int64]int64{}}
+	p = &past{map[string][]*life{"/": {{gone: math.MaxInt64, data: []string{""}}}}, map[string][]string{},
+		map[string]int32{}, map[int64][]*life{}, map[int64]int64{}}
 	for i := range log {
 		if why := p.apply(&log[i]); why != "" {
 			return p, fmt.Sprintf("the servers have logged a txn 0x%x that cannot follow the others: %s", log[i].Zxid, why)
@@ -81,7 +85,7 @@ func (p *past) apply(x *txnlog.Txn) (why string) {
 		case c.Op == model.OpDelete:
 			p.remove(c.Path, x.Zxid)
 		case c.Op != model.OpCreate:
-			l.changed = append(l.changed, x.Zxid)
+			l.changed, l.data = append(l.changed, x.Zxid), append(l.data, c.Data)
 		case l != nil:
 			return fmt.Sprintf("create of %s, which exists since 0x%x", c.Path, l.made)
 		case c.Nth <= p.nth[parent]:
@@ -90,10 +94,11 @@ func (p *past) apply(x *txnlog.Txn) (why string) {
 			if p.lives[c.Path] == nil {
 				p.children[parent] = append(p.children[parent], c.Path)
 			}
-			l := &life{made: x.Zxid, gone: math.MaxInt64}
+			l := &life{made: x.Zxid, gone: math.MaxInt64, data: []string{c.Data}}
 			p.lives[c.Path] = append(p.lives[c.Path], l)
 			p.nth[parent] = c.Nth
 			if c.Owned {
+				l.owner = x.Session
 				p.owned[x.Session] = append(p.owned[x.Session], l)
 			}
 		}

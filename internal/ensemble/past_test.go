@@ -115,7 +115,13 @@ func TestAnAnswerThatContradictsTheTxnsIsTheStores(t *testing.T) {
 // still be in a log.
 func TestAZnodeThatIsNotWhatTheTxnsHaveMadeIsTheStores(t *testing.T) {
 	past := aPast(t)
-	stat := func(czxid, mzxid int64) *zk.Stat { return &zk.Stat{Czxid: czxid, Mzxid: mzxid} }
+	stat := func(czxid, mzxid int64) *zk.Stat {
+		version := int32(0)
+		if mzxid == 11 {
+			version = 1
+		}
+		return &zk.Stat{Czxid: czxid, Mzxid: mzxid, Version: version}
+	}
 	for _, x := range []struct {
 		look look
 		want string
@@ -142,6 +148,61 @@ func TestAZnodeThatIsNotWhatTheTxnsHaveMadeIsTheStores(t *testing.T) {
 		}
 		if got := past.different([]look{x.look}); got != want {
 			t.Errorf("%+v: %q, want %q", x.look, got, want)
+		}
+	}
+}
+
+// What a server shows only while the run goes on is gone when it has been brought up to date.
+func TestAnAnswerThatTellsOfAnotherZnodeIsTheStores(t *testing.T) {
+	make := one(3, 0, model.OpCreate, "/a", 1)
+	make.Changes[0].Data = "x"
+	set := one(5, 0, model.OpSetData, "/a", 0)
+	set.Changes[0].Data = "y"
+	past, why := pastOf([]txnlog.Txn{make, one(4, 7, model.OpCreate, "/a/e", 1), set,
+		one(6, 0, model.OpDelete, "/a/e", 0)})
+	if why != "" {
+		t.Fatal(why)
+	}
+	h := &liveHost{}
+	answer := func(op model.Op, path string, zxid int64, res model.Response) look {
+		h.told, res.Op, res.Zxid = nil, op, zxid
+		h.reads(1)(path, &res)
+		return h.told[0]
+	}
+	stat := func(czxid, mzxid int64, version int32, owner int64) zk.Stat {
+		return zk.Stat{Czxid: czxid, Mzxid: mzxid, Version: version, EphemeralOwner: owner}
+	}
+	get := func(zxid int64, version int32, data string) look {
+		return answer(model.OpGetData, "/a", zxid, model.Response{Data: []byte(data), Stat: stat(3, zxid, version, 0)})
+	}
+	children := func(zxid int64, names ...string) look {
+		return answer(model.OpGetChildren2, "/a", zxid, model.Response{Children: names,
+			Stat: stat(3, max(3, zxid/5*5), int32(zxid/5), 0)})
+	}
+	for _, x := range []struct {
+		look look
+		want string
+	}{
+		{get(3, 0, "x"), ""},
+		{get(5, 1, "y"), ""},
+		{get(3, 0, "y"), `zxid 0x3 by a server that it has /a with "y", and the txns have made it "x"`},
+		{get(5, 2, "y"), "zxid 0x5 by a server that it has /a with version 2, and the txns have made it 1"},
+		{children(3), ""},
+		{children(5, "e"), ""},
+		{answer(model.OpGetChildren, "/a", 6, model.Response{}), ""},
+		{children(6, "e"), "zxid 0x6 by a server that it has /a/e, and txn 0x6 has deleted it"},
+		{children(4), "zxid 0x4 by a server that it has no /a/e, and txn 0x4 has made it, and none has deleted it"},
+		{answer(model.OpExists, "/a/e", 5, model.Response{Stat: stat(4, 4, 0, 7)}), ""},
+		{answer(model.OpExists, "/a/e", 5, model.Response{Stat: stat(4, 4, 0, 8)}),
+			"zxid 0x5 by a server that it has /a/e of session 0x8, and txn 0x4 has made it for 0x7"},
+		{answer(model.OpExists, "/a/e", 5, model.Response{Stat: stat(2, 4, 0, 7)}),
+			"zxid 0x5 by a server that it has /a/e, made at zxid 0x2, and txn 0x4 has made it"},
+	} {
+		if x.want != "" {
+			x.want = "c1 was told at " + x.want
+		}
+		if got := past.mistold([]look{x.look}); got != x.want {
+			t.Errorf("%q, want %q", got, x.want)
 		}
 	}
 }

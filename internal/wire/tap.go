@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 
 	"zksim/model"
@@ -22,6 +23,9 @@ type Tap struct {
 	// client sees it. It is called from two goroutines, but not at once. It may wait
 	// for callers of Open.
 	Hear func(history.Event)
+	// Read, if not nil, is called before the Reply to a request that has read the stat, the data or the children of a
+	// znode.
+	Read func(path string, res *model.Response)
 	// Packet, if not nil, is called for every packet, those of the handshake and
 	// the pings too, before Hear.
 	Packet func(sent bool)
@@ -146,6 +150,9 @@ func (t *Tap) request(packet []byte) error {
 	return nil
 }
 
+// looks are the operations that read a znode.
+var looks = []model.Op{model.OpExists, model.OpGetData, model.OpGetChildren, model.OpGetChildren2}
+
 func (t *Tap) answer(packet []byte) error {
 	a, err := jute.ParseReply(packet)
 	switch {
@@ -171,6 +178,11 @@ func (t *Tap) answer(packet []byte) error {
 		for _, e := range changes {
 			e.Client, path = t.Client, e.Path
 			t.Hear(e)
+		}
+		if t.Read != nil && slices.Contains(looks, q.Op) {
+			var res model.Response
+			res, err = a.Response(q.Op)
+			t.Read(q.Path, &res)
 		}
 	}
 	if q.Op == model.OpMulti {
