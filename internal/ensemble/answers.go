@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/internal/txnlog"
+	"zksim/internal/wire"
 	"zksim/model"
 	"zksim/model/history"
 )
@@ -146,4 +148,16 @@ func (p *past) unlisted(x *look) string {
 		}
 	}
 	return ""
+}
+
+// untold names a watch of which a client was not told; "" if there is none. Since 3.8.4 and 3.9.2 servers do not tell
+// of znodes that the client may not read: where there may be any, nobody knows.
+func untold(h *history.History, groups []group, log []txnlog.Txn) string {
+	shut := func(c txnlog.Change) bool { return c.Shut }
+	for i := range log {
+		if log[i].Op == model.OpSetACL || slices.ContainsFunc(log[i].Changes, shut) {
+			return ""
+		}
+	}
+	return wire.Untold(h, changesOf(groups))
 }

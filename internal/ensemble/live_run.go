@@ -446,7 +446,7 @@ func (x *liveRun) committed(ctx context.Context, looks []look) error {
 	}
 	past, contradiction := pastOf(log)
 	x.Store = cmp.Or(ambiguous, contradiction, lost(&h.history, log), past.untrue(&h.history), past.mistold(h.told),
-		past.different(looks))
+		past.different(looks), untold(&h.history, groupsOf(&h.history, log, h.root, x.who), log))
 	if x.Store != "" {
 		return nil
 	}

@@ -206,3 +206,18 @@ func TestAnAnswerThatTellsOfAnotherZnodeIsTheStores(t *testing.T) {
 		}
 	}
 }
+
+func TestAWatchMayBeSilentOnlyWhereAZnodeMayBeHidden(t *testing.T) {
+	h := history.History{Events: []history.Event{{Kind: history.Reply, Client: 1, Op: "existsW", Path: "/r/a", Zxid: 2},
+		{Kind: history.Reply, Client: 1, Op: "sync", Path: "/r/a", Zxid: 4}}}
+	shut, open := one(2, 0, model.OpCreate, "/r/a", 1), one(2, 0, model.OpCreate, "/r/a", 1)
+	shut.Changes[0].Shut = true
+	set := one(3, 0, model.OpSetData, "/r/a", 0)
+	for i, log := range [][]txnlog.Txn{{open, set}, {shut, set}, {open, set, {Zxid: 4, Op: model.OpSetACL}}} {
+		got := untold(&h, groupsOf(&h, log, "/r", nil), log)
+		const want = "c1 was told of zxid 0x4, and not of 0x3, for which it had a watch on /r/a since 0x2"
+		if i > 0 && got != "" || i == 0 && got != want {
+			t.Errorf("%d: %q", i, got)
+		}
+	}
+}

@@ -56,6 +56,7 @@ type Change struct {
 	Path  string
 	Data  string
 	Owned bool  // a create of an ephemeral
+	Shut  bool  // a create of what not everybody may read
 	Nth   int32 // a create: how many children its parent has had then, this one included
 }
 
@@ -64,6 +65,7 @@ const (
 	headLen   = 16 // magic, version, id of the database
 	entryHead = 12 // checksum, length
 	entryEnd  = 'B'
+	mayRead   = 1 // of the rights
 )
 
 // Folder reads the logs in the folder version-2 of a server's data, in the order of their zxids. A last entry that is
@@ -164,11 +166,10 @@ type reader struct {
 func (r *reader) change(all []Change, op model.Op) []Change {
 	switch op {
 	case model.OpCreate, model.OpCreate2, model.OpCreateContainer, model.OpCreateTTL:
-		c := Change{Op: model.OpCreate, Path: r.string(), Data: r.string()}
+		c := Change{Op: model.OpCreate, Path: r.string(), Data: r.string(), Shut: true}
 		for n := r.int32(); n > 0 && !r.short; n-- { // the rights
-			r.int32()
-			r.string()
-			r.string()
+			perms, scheme, _ := r.int32(), r.string(), r.string()
+			c.Shut = c.Shut && (scheme != "world" || perms&mayRead == 0)
 		}
 		if op == model.OpCreate || op == model.OpCreate2 {
 			c.Owned = r.take(1)[0] != 0

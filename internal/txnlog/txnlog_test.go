@@ -1,6 +1,7 @@
 package txnlog_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -124,5 +125,39 @@ func TestWhatIsNoLogIsAnError(t *testing.T) {
 	}
 	if txns, err := txnlog.Folder(t.TempDir()); err != nil || len(txns) > 0 {
 		t.Errorf("an empty folder: %v, %v", txns, err)
+	}
+}
+
+func TestALogSaysWhatNotEverybodyMayRead(t *testing.T) {
+	text := func(b []byte, s string) []byte {
+		return append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...)
+	}
+	for _, x := range []struct {
+		acl  []zk.ACL
+		want bool
+	}{
+		{zk.WorldACL(zk.PermAll), false},
+		{zk.WorldACL(zk.PermWrite), true},
+		{zk.DigestACL(zk.PermAll, "a", "b"), true},
+		{append(zk.DigestACL(zk.PermAll, "a", "b"), zk.WorldACL(zk.PermRead)...), false},
+	} {
+		body := make([]byte, 28) // whose, and when
+		body = binary.BigEndian.AppendUint32(body, uint32(model.OpCreate))
+		body = binary.BigEndian.AppendUint32(text(text(body, "/a"), "data"), uint32(len(x.acl)))
+		for _, a := range x.acl {
+			body = text(text(binary.BigEndian.AppendUint32(body, uint32(a.Perms)), a.Scheme), a.ID)
+		}
+		body = append(body, 1, 0, 0, 0, 7)
+		file := append([]byte("ZKLG"), make([]byte, 12+8)...)
+		file = append(append(binary.BigEndian.AppendUint32(file, uint32(len(body))), body...), 'B')
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "log.1"), file, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		txns, err := txnlog.Folder(dir)
+		want := txnlog.Change{Op: model.OpCreate, Path: "/a", Data: "data", Owned: true, Shut: x.want, Nth: 7}
+		if err != nil || len(txns) != 1 || len(txns[0].Changes) != 1 || txns[0].Changes[0] != want {
+			t.Errorf("%+v: %+v, %v", x.acl, txns, err)
+		}
 	}
 }

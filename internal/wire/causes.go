@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 
@@ -120,16 +121,24 @@ func (c *causes) cause(e *history.Event) int64 {
 			continue
 		}
 		delete(c.set, w)
-		list := c.data[e.Path]
-		if child {
-			list = c.child[e.Path]
-		}
-		k := sort.Search(len(list), func(k int) bool { return list[k].Zxid > since })
-		if k < len(list) && (first == 0 || list[k].Zxid < first) {
-			first = list[k].Zxid
+		if zxid := c.first(w, since); zxid > 0 && (first == 0 || zxid < first) {
+			first = zxid
 		}
 	}
 	return first
+}
+
+// first returns the zxid of the first change after one at which a watch fires; 0: there is none.
+func (c *causes) first(w watch, since int64) int64 {
+	list := c.data[w.path]
+	if w.child {
+		list = c.child[w.path]
+	}
+	k := sort.Search(len(list), func(k int) bool { return list[k].Zxid > since })
+	if k == len(list) {
+		return 0
+	}
+	return list[k].Zxid
 }
 
 // Explain gives the notifications of a run the zxids of their changes, which are known from elsewhere, in the order of
@@ -169,4 +178,34 @@ func Explain(h *history.History, changes []history.Event) error {
 		}
 	}
 	return nil
+}
+
+// Untold names a watch of which a client was not told although it was told what came later: on one connection the event
+// comes first. "" if there is none. Watches are only followed on the connection on which they were left.
+func Untold(h *history.History, changes []history.Event) string {
+	c := causes{changes: changes, data: map[string][]*history.Event{}, child: map[string][]*history.Event{},
+		set: map[watch]int64{}}
+	c.index()
+	several := map[int32]bool{}
+	for i := range h.Events {
+		e := &h.Events[i]
+		switch {
+		case several[e.Client]:
+		case e.Kind == history.Session:
+			several[e.Client] = e.Version > 0
+			maps.DeleteFunc(c.set, func(w watch, _ int64) bool { return w.client == e.Client })
+		case e.Kind == history.Notify:
+			c.cause(e)
+		case e.Kind == history.Reply:
+			for w, since := range c.set { // order-free: any will do
+				first := c.first(w, since)
+				if w.client == e.Client && first > 0 && first <= e.Zxid {
+					return fmt.Sprintf("c%d was told of zxid 0x%x, and not of 0x%x, for which it had a watch on %s since 0x%x",
+						e.Client, e.Zxid, first, w.path, since)
+				}
+			}
+			c.see(e)
+		}
+	}
+	return ""
 }

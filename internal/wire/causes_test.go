@@ -34,3 +34,47 @@ func TestANotificationIsAboutWhatCameAfterTheWatchWasSetAgain(t *testing.T) {
 		}
 	}
 }
+
+func TestAWatchOfWhichAClientIsNotToldIsTheStores(t *testing.T) {
+	left := func(op, path string, zxid int64, err error) history.Event {
+		return history.Event{Kind: history.Reply, Client: 1, Op: op, Path: path, Zxid: zxid, Err: err}
+	}
+	told := func(op, path string) history.Event {
+		return history.Event{Kind: history.Notify, Client: 1, Op: op, Path: path}
+	}
+	session := func(connection int32) history.Event {
+		return history.Event{Kind: history.Session, Client: 1, Op: zk.StateDisconnected.String(), Version: connection}
+	}
+	changes := []history.Event{{Kind: history.Created, Path: "/a", Zxid: 3},
+		{Kind: history.Created, Path: "/a/b", Zxid: 5},
+		{Kind: history.Changed, Path: "/a", Zxid: 6}, {Kind: history.Deleted, Path: "/a/b", Zxid: 7},
+		{Kind: history.Deleted, Path: "/a", Zxid: 8}}
+	later := func(zxid int64) history.Event { return left("sync", "/a", zxid, nil) }
+	for name, x := range map[string]struct {
+		events []history.Event
+		want   string
+	}{
+		"told in time": {[]history.Event{left("childrenW", "/a", 4, nil), told("child", "/a"), later(8)}, ""},
+		"nothing yet":  {[]history.Event{left("getW", "/a", 4, nil), later(5)}, ""},
+		"no watch":     {[]history.Event{left("getW", "/a", 2, zk.ErrNoNode), later(8)}, ""},
+		"one for both": {[]history.Event{left("getW", "/a", 7, nil), left("childrenW", "/a", 7, nil),
+			told("deleted", "/a"), later(8)}, ""},
+		"another client's": {[]history.Event{{Kind: history.Reply, Client: 2, Op: "getW", Path: "/a", Zxid: 4},
+			later(8)}, ""},
+		"another connection": {[]history.Event{left("getW", "/a", 4, nil), session(0), later(8)}, ""},
+		"several":            {[]history.Event{session(1), left("getW", "/a", 4, nil), later(8)}, ""},
+		"a child": {[]history.Event{left("childrenW", "/a", 4, nil), later(5)},
+			"c1 was told of zxid 0x5, and not of 0x5, for which it had a watch on /a since 0x4"},
+		"data": {[]history.Event{left("getW", "/a", 4, nil), later(8)},
+			"c1 was told of zxid 0x8, and not of 0x6, for which it had a watch on /a since 0x4"},
+		"a znode that comes": {[]history.Event{left("existsW", "/a", 2, zk.ErrNoNode), later(4)},
+			"c1 was told of zxid 0x4, and not of 0x3, for which it had a watch on /a since 0x2"},
+		"a second one": {[]history.Event{left("getW", "/a", 4, nil), told("changed", "/a"), left("getW", "/a", 6, nil),
+			later(9)},
+			"c1 was told of zxid 0x9, and not of 0x8, for which it had a watch on /a since 0x6"},
+	} {
+		if got := Untold(&history.History{Events: x.events}, changes); got != x.want {
+			t.Errorf("%s: %q, want %q", name, got, x.want)
+		}
+	}
+}
