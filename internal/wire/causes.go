@@ -20,18 +20,17 @@ import (
 // every notification gets the zxid of its change, and every change comes before
 // whatever was told of it. It fails at a notification that no change explains.
 func Causes(h *history.History) error {
-	c := causes{data: map[string][]*history.Event{}, child: map[string][]*history.Event{}, set: map[watch]int64{}}
-	var rest []history.Event
+	var changes, rest []history.Event
 	for i := range h.Events {
 		switch h.Events[i].Kind {
 		case history.Created, history.Changed, history.Deleted:
-			c.changes = append(c.changes, h.Events[i])
+			changes = append(changes, h.Events[i])
 		default:
 			rest = append(rest, h.Events[i])
 		}
 	}
-	slices.SortStableFunc(c.changes, func(a, b history.Event) int { return cmp.Compare(a.Zxid, b.Zxid) })
-	c.index()
+	slices.SortStableFunc(changes, func(a, b history.Event) int { return cmp.Compare(a.Zxid, b.Zxid) })
+	c := newCauses(changes)
 	for i := range rest {
 		if err := c.see(&rest[i]); err != nil {
 			return err
@@ -63,7 +62,10 @@ type watch struct {
 	path   string
 }
 
-func (c *causes) index() {
+// newCauses returns the causes for changes in the order of their zxids.
+func newCauses(changes []history.Event) *causes {
+	c := &causes{changes: changes, data: map[string][]*history.Event{}, child: map[string][]*history.Event{},
+		set: map[watch]int64{}}
 	for i := range c.changes {
 		e := &c.changes[i]
 		c.data[e.Path] = append(c.data[e.Path], e)
@@ -76,6 +78,12 @@ func (c *causes) index() {
 			c.child[e.Path] = append(c.child[e.Path], e)
 		}
 	}
+	return c
+}
+
+// drop takes the watches of a client away.
+func (c *causes) drop(client int32) {
+	maps.DeleteFunc(c.set, func(w watch, _ int64) bool { return w.client == client })
 }
 
 // see follows the watches of a client, and gives a notification its zxid.
@@ -144,9 +152,7 @@ func (c *causes) first(w watch, since int64) int64 {
 // Explain gives the notifications of a run the zxids of their changes, which are known from elsewhere, in the order of
 // their zxids. What a server tells a client that has come back is about nothing in particular: its zxid stays 0.
 func Explain(h *history.History, changes []history.Event) error {
-	c := causes{changes: changes, data: map[string][]*history.Event{}, child: map[string][]*history.Event{},
-		set: map[watch]int64{}}
-	c.index()
+	c := newCauses(changes)
 	catchingUp, several := map[int32]bool{}, map[int32]bool{}
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -156,11 +162,7 @@ func Explain(h *history.History, changes []history.Event) error {
 		case e.Kind == history.Session:
 			delete(catchingUp, e.Client)
 			if e.Op == zk.StateExpired.String() { // the watches have ended with the session
-				for w := range c.set { // order-free
-					if w.client == e.Client {
-						delete(c.set, w)
-					}
-				}
+				c.drop(e.Client)
 			}
 		case e.Op == "setWatches":
 			catchingUp[e.Client] = e.Kind == history.Call
@@ -183,9 +185,7 @@ func Explain(h *history.History, changes []history.Event) error {
 // Untold names a watch of which a client was not told although it was told what came later: on one connection the event
 // comes first. "" if there is none. Watches are only followed on the connection on which they were left.
 func Untold(h *history.History, changes []history.Event) string {
-	c := causes{changes: changes, data: map[string][]*history.Event{}, child: map[string][]*history.Event{},
-		set: map[watch]int64{}}
-	c.index()
+	c := newCauses(changes)
 	several := map[int32]bool{}
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -193,7 +193,7 @@ func Untold(h *history.History, changes []history.Event) string {
 		case several[e.Client]:
 		case e.Kind == history.Session:
 			several[e.Client] = e.Version > 0
-			maps.DeleteFunc(c.set, func(w watch, _ int64) bool { return w.client == e.Client })
+			c.drop(e.Client)
 		case e.Kind == history.Notify:
 			c.cause(e)
 		case e.Kind == history.Reply:
