@@ -79,16 +79,10 @@ func (h *liveHost) reads(client int32) func(path string, res *model.Response) {
 
 // mistold names an answer to a client, in which a znode is there, that is not what the txns have made; "" if there is
 // none.
-func (p *past) mistold(looks []look) (why string) {
+func (p *past) mistold(looks []look) string {
 	for i := range looks {
 		x := &looks[i]
-		if x.stat != nil {
-			why = p.otherwise(x)
-		}
-		if x.listed > 0 {
-			why = cmp.Or(why, p.unlisted(x))
-		}
-		if why != "" {
+		if why := p.wrong(x); why != "" {
 			return fmt.Sprintf("c%d was told at zxid 0x%x by a server that it %s", x.client, x.zxid, why)
 		}
 	}
@@ -98,15 +92,22 @@ func (p *past) mistold(looks []look) (why string) {
 // different names a znode that is not, in the end, what the txns have made; "" if there is none.
 func (p *past) different(looks []look) string {
 	for i := range looks {
-		why := p.otherwise(&looks[i])
-		if looks[i].stat != nil {
-			why = cmp.Or(why, p.unlisted(&looks[i]))
-		}
-		if why != "" {
+		if why := p.wrong(&looks[i]); why != "" {
 			return "in the end a server " + why
 		}
 	}
 	return ""
+}
+
+// wrong says how what a server said is not what the txns have made; "" if it is.
+func (p *past) wrong(x *look) (why string) {
+	if x.stat != nil || x.listed == 0 { // else it only named the children
+		why = p.otherwise(x)
+	}
+	if x.listed > 0 {
+		why = cmp.Or(why, p.unlisted(x))
+	}
+	return why
 }
 
 // otherwise says how a znode is not what the txns have made.

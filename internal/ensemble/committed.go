@@ -226,9 +226,8 @@ type group struct {
 // merge puts what was committed into the history of a run, whose clients are known by their sessions. A txn comes when
 // it was proposed, by the clock, and before whatever shows it. After it the session of a client may have ended before
 // the client could know.
-func merge(h *liveHost, log []txnlog.Txn, who map[int64]int32) error {
+func merge(h *liveHost, groups []group) error {
 	forget(h)
-	groups := groupsOf(&h.history, log, h.root, who)
 	if err := wire.Explain(&h.history, changesOf(groups)); err != nil {
 		return err
 	}

@@ -202,7 +202,7 @@ func TestWhatWasCommittedComesBeforeWhatShowsIt(t *testing.T) {
 		{Zxid: 4, Session: 7, Time: 25, Op: model.OpCloseSession, // the leader's clock is not ours
 			Changes: []txnlog.Change{{Op: model.OpDelete, Path: "/r/a"}}},
 	}
-	if err := merge(h, log, map[int64]int32{7: 1, 8: 2}); err != nil {
+	if err := merge(h, groupsOf(&h.history, log, h.root, map[int64]int32{7: 1, 8: 2})); err != nil {
 		t.Fatal(err)
 	}
 	var got string

@@ -445,12 +445,13 @@ func (x *liveRun) committed(ctx context.Context, looks []look) error {
 		return err
 	}
 	past, contradiction := pastOf(log)
+	groups := groupsOf(&h.history, log, h.root, x.who)
 	x.Store = cmp.Or(ambiguous, contradiction, lost(&h.history, log), past.untrue(&h.history), past.mistold(h.told),
-		past.different(looks), untold(&h.history, groupsOf(&h.history, log, h.root, x.who), log))
+		past.different(looks), untold(&h.history, groups, log))
 	if x.Store != "" {
 		return nil
 	}
-	return errors.Join(merge(h, log, x.who), ctx.Err())
+	return errors.Join(merge(h, groups), ctx.Err())
 }
 
 // armed returns the paths of the watches that a client has left and that have not fired.

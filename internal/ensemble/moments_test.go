@@ -29,7 +29,7 @@ func TestTheCalmBeginsWhenNothingIsOnItsWay(t *testing.T) {
 		log := []txnlog.Txn{
 			{Zxid: 2, Session: 7, Op: model.OpCreate, Changes: []txnlog.Change{{Op: model.OpCreate, Path: "/r/a"}}},
 			{Zxid: 3, Time: 2, Session: 7, Op: model.OpSetData, Changes: []txnlog.Change{{Op: model.OpSetData, Path: "/r/a"}}}}
-		if err := merge(h, log, map[int64]int32{7: 1}); err != nil {
+		if err := merge(h, groupsOf(&h.history, log, h.root, map[int64]int32{7: 1})); err != nil {
 			t.Fatal(err)
 		}
 		var got string
