@@ -54,7 +54,7 @@ func (w *worker) check(world *sim.World, what string, class uint64) {
 	}
 	way := strings.Join(world.Schedule(), ", ")
 	w.pool.stop()
-	before := w.steps(other)
+	before := strings.Join(w.steps(other), ", ")
 	w.audit.mu.Lock()
 	defer w.audit.mu.Unlock()
 	w.audit.says = fmt.Sprintf("%s: what is given to the function that recipes.Forget returns is not all that code has "+
@@ -62,12 +62,12 @@ func (w *worker) check(world *sim.World, what string, class uint64) {
 }
 
 // steps returns the names of the steps to an edge.
-func (w *worker) steps(e edge) string {
+func (w *worker) steps(e edge) []string {
 	x := &steps{world: w, prefix: e.path(nil)}
 	r := newWorker(w.search).runner
 	defer r.Close()
 	r.Explore(w.scenario, w.schedule, x)
-	return strings.Join(x.names, ", ")
+	return x.names
 }
 
 // steps takes the steps of an edge.

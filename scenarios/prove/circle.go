@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"zksim/internal/hash"
-	"zksim/scenarios/engine"
 	"zksim/sim"
 )
 
@@ -146,32 +145,5 @@ func (p *prover) circles(ctx context.Context, s *search) error {
 
 // goesOn judges the schedule that leads to a state from where on the clients go on forever.
 func (w *worker) goesOn() {
-	runner := engine.NewRunner()
-	defer runner.Close()
-	runner.Detail = w.runner.Detail
-	way := &along{worker: w, steps: w.next.path(nil)}
-	if _, err := runner.Explore(w.scenario, w.schedule, way); err != nil {
-		panic(unstable(err.Error()))
-	}
-	w.endless(way.names, "clients go on forever, from where neither the servers nor the time change any more")
-}
-
-// along takes some steps, and notes their names.
-type along struct {
-	*worker
-	steps []sim.Transition
-	names []string
-}
-
-// Choose implements [sim.Chooser].
-func (x *along) Choose(world *sim.World) (t sim.Transition, ok bool, err error) {
-	if t, ok := world.Prompt(x.scope.SlowWakes); ok {
-		return t, true, nil
-	}
-	if len(x.steps) == 0 {
-		x.names = slices.Clone(world.Schedule())
-		return sim.Transition{}, false, nil
-	}
-	t, x.steps = x.steps[0], x.steps[1:]
-	return t, true, nil
+	w.endless(w.steps(w.next), "clients go on forever, from where neither the servers nor the time change any more")
 }
