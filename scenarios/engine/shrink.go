@@ -272,11 +272,19 @@ func (x *shrinker) violated(p Schedule, ch sim.Chooser) Result {
 
 // reason is what a checker says without what the run names; of what code says that is broken, its kind, if it has one.
 func (r *Result) reason() string {
-	i := r.Verdict.Event
-	if h := r.History; h != nil && i >= 0 && i < len(h.Events) && h.Events[i].Op == checkers.ToldBroken {
-		return reason(cmp.Or(h.Events[i].Data, r.Verdict.Message))
+	if e := r.broken(); e != nil {
+		return reason(cmp.Or(e.Data, r.Verdict.Message))
 	}
 	return reason(r.Verdict.Message)
+}
+
+// broken returns the event by which code says that something is broken, if that is the violation; else nil.
+func (r *Result) broken() *history.Event {
+	i, h := r.Verdict.Event, r.History
+	if h == nil || i < 0 || i >= len(h.Events) || h.Events[i].Op != checkers.ToldBroken {
+		return nil
+	}
+	return &h.Events[i]
 }
 
 // reason is what a checker says without the clients, znodes and numbers of the run.

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"zksim/checkers"
 	"zksim/model/history"
 	"zksim/sim"
 )
@@ -131,10 +130,10 @@ func (b *branches) count(ctx context.Context, names []string, futures int) (int,
 // sentence is what code says that is broken: its kind, or else what stands before a colon, as behind that may be places
 // and values of the run; "" if nothing of the kind is violated.
 func (r *Result) sentence() string {
-	i, h := r.Verdict.Event, r.History
-	if h == nil || i < 0 || i >= len(h.Events) || h.Events[i].Op != checkers.ToldBroken {
+	e := r.broken()
+	if e == nil {
 		return ""
 	}
-	text, _, _ := strings.Cut(h.Events[i].Path, ": ")
-	return cmp.Or(h.Events[i].Data, text)
+	text, _, _ := strings.Cut(e.Path, ": ")
+	return cmp.Or(e.Data, text)
 }
