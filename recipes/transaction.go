@@ -172,9 +172,9 @@ func (t *Transaction) live() string { return t.path("live-" + t.opt.Site) }
 // returns zk.ErrNodeExists when there is one of that name already,
 // zk.ErrBadArguments when there is no site, or two of the same name, or a name
 // is empty or contains a slash, and ErrRole if the object is that of a site.
-// When ctx is done first it returns ctx's error; a
-// transaction that was begun nevertheless is withdrawn in the background or, if a
-// site has voted already, or joined with EphemeralSites, finished and forgotten by the coordinator.
+// When ctx is done first it returns ctx's error; a transaction that was begun
+// nevertheless is withdrawn in the background or, if a site has voted already, or
+// joined with EphemeralSites, finished and forgotten by the coordinator.
 func (t *Transaction) Begin(ctx context.Context, data []byte, sites ...string) (err error) {
 	if t.opt.Site != "" {
 		return ErrRole
@@ -300,12 +300,11 @@ func (t *Transaction) Join(ctx context.Context) (data []byte, err error) {
 // aborted. Who votes yes must be able to commit from then on, whatever happens,
 // until the decision is known. A vote counts once; to repeat it is no error,
 // and ErrVoted is returned when the site has voted otherwise, ErrRole if the object
-// is that of the coordinator. When ctx is done
-// first Vote returns ctx's error and the vote may count or not: to vote again
-// is the way to know. The error is zk.ErrNoNode when there is no such
-// transaction or site (any more); such a vote does not count. If the answer to an
-// earlier try was lost, the error wraps ErrUnknownOutcome as well: that try may have
-// counted, or may count yet if the transaction begins after it.
+// is that of the coordinator. When ctx is done first Vote returns ctx's error and the
+// vote may count or not: to vote again is the way to know. The error is zk.ErrNoNode
+// when there is no such transaction or site (any more); such a vote does not count. If
+// the answer to an earlier try was lost, the error wraps ErrUnknownOutcome as well: that
+// try may have counted, or may count yet if the transaction begins after it.
 func (t *Transaction) Vote(ctx context.Context, yes bool) (err error) {
 	defer Forget(t.env)(&err)
 	if t.opt.Site == "" {
