@@ -73,6 +73,18 @@ func Queue[Q workload.Queue](name string, newQueue func(p *Process) Q) Scenario 
 	return workload.Queues(name, newQueue)
 }
 
+// PriorityQueue is Queue with a priority to Put: what has a lower number is taken first, and of items of the same one
+// that which was put first. See [workload.PriorityQueue].
+func PriorityQueue[Q workload.PriorityQueue](name string, newQueue func(p *Process) Q) Scenario {
+	return workload.PriorityQueues(name, newQueue)
+}
+
+// Counter is Lock for a counter. It has Add, and may have Get and CompareAndSet: see [workload.Counter]. One whose Get
+// may be late is judged without, by a type that has no Get.
+func Counter[C workload.Counter](name string, newCounter func(p *Process) C) Scenario {
+	return workload.Counters(name, newCounter)
+}
+
 // Members is Lock for membership in a group, which is in the folder path. It has Join and Leave, and may have Watch:
 // see [workload.Membership].
 func Members[M workload.Membership](name string, newMember func(p *Process, path string) M) Scenario {

@@ -40,6 +40,12 @@ func TestPresetsHoldForOurRecipes(t *testing.T) {
 		scenarios.Queue("mine/queue", func(p *scenarios.Process) *recipes.Queue {
 			return recipes.NewQueue(p.Conn, p.Env, p.Path("/mine"), recipes.QueueOptions{})
 		}),
+		scenarios.PriorityQueue("mine/priority-queue", func(p *scenarios.Process) priorityQueue {
+			return priorityQueue{recipes.NewPriorityQueue(p.Conn, p.Env, p.Path("/mine"), recipes.QueueOptions{})}
+		}),
+		scenarios.Counter("mine/counter", func(p *scenarios.Process) *recipes.Counter {
+			return recipes.NewCounter(p.Conn, p.Env, p.Path("/mine"), recipes.CounterOptions{})
+		}),
 		scenarios.Members("mine/members", func(p *scenarios.Process, path string) *member {
 			return &member{group: recipes.NewGroup(p.Conn, p.Env, path, recipes.GroupOptions{})}
 		}),
@@ -63,10 +69,15 @@ type (
 		group  *recipes.Group
 		member *recipes.Membership
 	}
-	watcher struct{ *recipes.DataWatch }
-	cache   struct{ *recipes.ChildrenWatch }
-	config  struct{ *recipes.Config }
+	watcher       struct{ *recipes.DataWatch }
+	cache         struct{ *recipes.ChildrenWatch }
+	config        struct{ *recipes.Config }
+	priorityQueue struct{ *recipes.PriorityQueue }
 )
+
+func (q priorityQueue) Put(ctx context.Context, data []byte, priority int) error {
+	return q.PriorityQueue.Put(ctx, data, uint16(priority))
+}
 
 func (m *member) Join(ctx context.Context, name string, data []byte) (err error) {
 	m.member, err = m.group.Join(ctx, name, data)

@@ -32,10 +32,16 @@ func Interrupted(err error) bool {
 // patient makes an operation that is tried again when the connection was lost, as callers do for recipes that
 // leave this to them. What a failed try leaves behind is the recipe's business.
 func patient(p *engine.Process, f func(ctx context.Context) error) func(ctx context.Context) error {
+	return again(p, Interrupted, f)
+}
+
+// again makes an operation that is tried again after some errors.
+func again(p *engine.Process, after func(err error) bool, f func(ctx context.Context) error,
+) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		for n := 1; ; n++ {
 			err := f(ctx)
-			if n == attempts || !Interrupted(err) {
+			if n == attempts || !after(err) {
 				return err
 			}
 			if p.Env.Sleep(ctx, nap) != nil {

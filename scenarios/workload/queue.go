@@ -23,6 +23,15 @@ type Queue interface {
 	Take(ctx context.Context) ([]byte, error)
 }
 
+// PriorityQueue is a queue under test of which what has a lower priority, a number from 0 on, is taken first, and of
+// items of the same one that which was put first. It may also have a TryTake.
+type PriorityQueue interface {
+	// Put adds an item. With an error of the connection nobody knows whether it did.
+	Put(ctx context.Context, data []byte, priority int) error
+	// Take is that of [Queue].
+	Take(ctx context.Context) ([]byte, error)
+}
+
 // TryingToTake is a queue that can say that it is empty: TryTake returns recipes.ErrEmpty, wrapped perhaps.
 type TryingToTake interface {
 	TryTake(ctx context.Context) ([]byte, error)
@@ -32,18 +41,41 @@ type TryingToTake interface {
 // take, under every fault. An outcome that nobody knows, by an error of the connection or recipes.ErrUnknownOutcome, is
 // none that a queue has to answer for.
 func Queues[Q Queue](name string, newQueue func(p *engine.Process) Q) engine.Scenario {
-	s := preset(name, "a queue under every fault", 2)
-	s.Program = feedAndPut(func(p *engine.Process) Consumer { return consumerOf(newQueue(p)) })
-	s.Checkers = append(slices.Clone(EveryQueue), checkers.FIFO{})
+	return queues(name, "a queue under every fault", checkers.FIFO{}, func(p *engine.Process) Consumer {
+		q := newQueue(p)
+		return consumerOf(q, func(ctx context.Context, data []byte, _ int64) error { return q.Put(ctx, data) })
+	})
+}
+
+// PriorityQueues is [Queues] of a priority queue.
+func PriorityQueues[Q PriorityQueue](name string, newQueue func(p *engine.Process) Q) engine.Scenario {
+	order := checkers.PriorityOrder{Of: ItemPriority}
+	return queues(name, "a priority queue under every fault", order, func(p *engine.Process) Consumer {
+		q := newQueue(p)
+		return consumerOf(q, func(ctx context.Context, data []byte, priority int64) error {
+			return q.Put(ctx, data, int(priority))
+		})
+	})
+}
+
+func queues(name, doc string, order checkers.Checker, newQueue func(p *engine.Process) Consumer) engine.Scenario {
+	s := preset(name, doc, 2)
+	s.Program = feedAndPut(newQueue)
+	s.Checkers = append(slices.Clone(EveryQueue), order)
 	s.Goals = []engine.Goal{goalLostWrite}
 	return WithDefaults(s, 3).Without("doubled-effect")
 }
 
+// taking is a queue under test without its Put.
+type taking interface {
+	Take(ctx context.Context) ([]byte, error)
+}
+
 // consumerOf makes a queue one that the programs use.
-func consumerOf(q Queue) Consumer {
+func consumerOf(q taking, put func(ctx context.Context, data []byte, priority int64) error) Consumer {
 	try, trying := q.(TryingToTake)
 	return Consumer{Waits: !trying,
-		Put: func(ctx context.Context, data []byte, _ int64) error { return unknown(q.Put(ctx, data)) },
+		Put: func(ctx context.Context, data []byte, priority int64) error { return unknown(put(ctx, data, priority)) },
 		Take: func(ctx context.Context, now bool) ([]byte, error) {
 			take := q.Take
 			if now {
