@@ -10,9 +10,11 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/checkers"
+	"zksim/faults"
 	"zksim/internal/mutants"
 	"zksim/recipes"
 	"zksim/scenarios"
+	"zksim/scenarios/workload"
 )
 
 // TestACounterThatIsWrongIsCaught: the preset calls what the counter has.
@@ -76,4 +78,32 @@ func TestAPriorityQueueOutOfOrderIsCaught(t *testing.T) {
 		s.Caught = []string{"priority-order"}
 		t.Run(fmt.Sprint(flaw), func(t *testing.T) { scenarios.Check(t, s) })
 	}
+}
+
+// lagging is the test of watchers in docs/adopt.md.
+func lagging[W workload.Watcher](newWatcher func(p *scenarios.Process, path string) W) scenarios.Scenario {
+	s := scenarios.Watcher("my/lagging", newWatcher)
+	s.Clients, s.Servers, s.SafetySteps = 6, []int{3}, 700
+	s.Faults = faults.MustParse("learn-late=20@client=c1 failover=20@client=c1")
+	return s
+}
+
+// TestAWatcherTellsNothingOlderInANewSession runs the test of watchers in docs/adopt.md. It sees what the preset seldom
+// does: a new session that begins at a server that lags.
+func TestAWatcherTellsNothingOlderInANewSession(t *testing.T) {
+	t.Run("held", func(t *testing.T) {
+		scenarios.Check(t, lagging(func(p *scenarios.Process, path string) watcher {
+			return watcher{recipes.NewDataWatch(p.Conn, p.Env, path, recipes.WatchOptions{})}
+		}))
+	})
+	t.Run("caught", func(t *testing.T) {
+		s := lagging(func(p *scenarios.Process, path string) *mutants.DataWatch {
+			return mutants.NewDataWatch(p.Conn, p.Env, path, mutants.NoSync, nil)
+		})
+		s.Caught = []string{"monotone"}
+		scenarios.Check(t, s)
+	})
+	t.Run("documented", func(t *testing.T) {
+		documented(t, "presets_stores_test.go", "\ts.Clients, s.Servers, s.SafetySteps", "failover=20@client=c1\")\n")
+	})
 }

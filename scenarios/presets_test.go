@@ -317,19 +317,24 @@ func TestNobodySleepsWhileALeaseIsFree(t *testing.T) {
 		scenarios.Check(t, s)
 	})
 	t.Run("documented", func(t *testing.T) {
-		source, err := os.ReadFile("presets_test.go")
-		if err != nil {
-			t.Fatal(err)
-		}
-		page, err := os.ReadFile("../docs/adopt.md")
-		if err != nil {
-			t.Fatal(err)
-		}
-		const first, last = "\t\t\to := p.Register(nil)\n\t\t\tif err := o.Must(", "checkers.Steps{}},\n\t}"
-		_, program, _ := strings.Cut(string(source), first)
-		program, _, found := strings.Cut(program, last)
-		if !found || !strings.Contains(string(page), first+program+last) {
-			t.Error("docs/adopt.md has another program")
-		}
+		documented(t, "presets_test.go", "\t\t\to := p.Register(nil)\n\t\t\tif err := o.Must(", "checkers.Steps{}},\n\t}")
 	})
+}
+
+// documented expects the part of a file from first to last in docs/adopt.md.
+func documented(t *testing.T, file, first, last string) {
+	t.Helper()
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../docs/adopt.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, program, _ := strings.Cut(string(source), first)
+	program, _, found := strings.Cut(program, last)
+	if !found || !strings.Contains(string(page), first+program+last) {
+		t.Error("docs/adopt.md has another program")
+	}
 }
