@@ -262,7 +262,9 @@ func (e *Ensemble) Report(violation string) error {
 	})
 }
 
-// Quiet waits until no request has come for a while, none waits for its answer, and all answers and events are written.
+// Quiet waits until no request has come for a while, none waits for its answer, and all answers and events are written,
+// also those that a fault holds back, and those of servers that it has cut off. What a server that is down has not done
+// is not waited for.
 func (e *Ensemble) Quiet(ctx context.Context, d time.Duration) error {
 	for {
 		left, err := e.untilQuiet(d)
@@ -286,15 +288,34 @@ func (e *Ensemble) untilQuiet(d time.Duration) (time.Duration, error) {
 	if e.closed {
 		return 0, ErrClosed
 	}
+	busy := e.underWay()
 	for c := range e.conns { // order-free: any of them
 		c.mu.Lock()
-		busy := c.open > 0 || len(c.out) > 0 || c.writing > 0
+		busy = busy || c.open > 0 || len(c.out) > 0 || c.writing > 0
 		c.mu.Unlock()
-		if busy {
-			return max(d, time.Millisecond), nil
-		}
+	}
+	if busy {
+		return max(d, time.Millisecond), nil
 	}
 	return d - time.Since(e.last), nil
+}
+
+// underWay reports whether a fault has suspended something that goes on by itself: what is on its way on a slow
+// connection, or the txns of a server that is cut off or was deposed.
+func (e *Ensemble) underWay() bool {
+	for k := range e.nodes {
+		if !e.nodes[k].down() && (e.world.Deposed() == k || e.world.Behind(k) > 0) {
+			return true
+		}
+	}
+	for _, s := range e.sessions { // order-free: any of them
+		for _, x := range append([]*session{s}, s.left...) {
+			if !x.client.Settled() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Reset has everything begin anew: no sessions, no znodes, clients numbered from 1, the plan of the options. All

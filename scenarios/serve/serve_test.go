@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/model/history"
 	"zksim/model/jute"
 )
 
@@ -319,6 +320,30 @@ func TestQuietIsWhenNothingIsUnderWay(t *testing.T) {
 	h, forgotten := e.History()
 	if forgotten != 0 || len(h.Tree) != 2 || !slices.Equal(e.Addrs(), []string{e.Connect()}) {
 		t.Errorf("%d, %+v", forgotten, h.Tree)
+	}
+}
+
+func TestWhatAFaultHasSuspendedIsUnderWay(t *testing.T) {
+	for _, plan := range []string{"watch-delay=1@client=c1", "stale-read=1@client=c1"} {
+		e := start(t, Options{Nodes: 3})
+		one := client(t, 30*time.Second, e.Addrs()[1])
+		_, _, made, err := one.ExistsW("/a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Strike(plan); err != nil {
+			t.Fatal(err)
+		}
+		must[string](t)(client(t, 30*time.Second, e.Addrs()[0]).Create("/a", nil, 0, open))
+		if err := e.Quiet(t.Context(), time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		h, _ := e.History()
+		heard := slices.ContainsFunc(h.Events, func(x history.Event) bool { return x.Kind == history.Notify })
+		if strikes, _ := e.Strikes(); len(strikes) != 1 || !heard {
+			t.Errorf("%s: quiet before the event has come, which is held back by %v", plan, strikes)
+		}
+		<-made
 	}
 }
 
