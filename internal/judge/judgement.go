@@ -4,6 +4,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/checkers"
+	"zksim/model"
 	"zksim/model/history"
 )
 
@@ -278,27 +280,48 @@ func unexplained(x *history.Event) reason {
 	return becauseMulti
 }
 
-// Herd says how many clients one change has woken at most.
+// Herd says how many notifications one change of a znode has caused at most. A txn may make several, as the end of a
+// session does: that each of them wakes somebody is no herd.
 func (j *Judgement) Herd(h *history.History) {
-	count, total := map[int64]int{}, 0
-	first := map[int64]*history.Event{}
-	most := int64(0)
+	type place struct {
+		path string
+		zxid int64
+	}
+	changed, below := map[place]*history.Event{}, map[place]*history.Event{} // of each txn the first there
 	for i := range h.Events {
-		switch x := &h.Events[i]; x.Kind {
-		case history.Created, history.Changed, history.Deleted:
-			if first[x.Zxid] == nil {
-				first[x.Zxid] = x
-			}
-		case history.Notify:
-			total++
-			if count[x.Zxid]++; x.Zxid != 0 && (most == 0 || count[x.Zxid] > count[most]) {
-				most = x.Zxid
+		x := &h.Events[i]
+		if !isChange(x.Kind) {
+			continue
+		}
+		if at := (place{x.Path, x.Zxid}); changed[at] == nil {
+			changed[at] = x
+		}
+		parent := place{cmp.Or(model.ParentPath(x.Path), "/"), x.Zxid}
+		if x.Kind != history.Changed && below[parent] == nil {
+			below[parent] = x
+		}
+	}
+	count, total := map[*history.Event]int{}, 0
+	var most *history.Event
+	for i := range h.Events {
+		x := &h.Events[i]
+		if x.Kind != history.Notify {
+			continue
+		}
+		total++
+		by := changed
+		if x.Op == history.EventName(zk.EventNodeChildrenChanged) {
+			by = below
+		}
+		if c := by[place{x.Path, x.Zxid}]; c != nil {
+			if count[c]++; count[c] > count[most] {
+				most = c
 			}
 		}
 	}
 	fact := fmt.Sprintf("herd: %s", history.Counted(total, "notification"))
-	if x := first[most]; x != nil {
-		fact += fmt.Sprintf(", at most %d by one change (%s %s)", count[most], x.Kind, x.Path)
+	if most != nil {
+		fact += fmt.Sprintf(", at most %d by one change (%s %s)", count[most], most.Kind, most.Path)
 	}
 	j.Facts = append(j.Facts, fact)
 }

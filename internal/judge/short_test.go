@@ -32,3 +32,28 @@ func TestTheRecorderCountsBytesAndSaysWhatItDoesNotJudge(t *testing.T) {
 		t.Errorf("%v, %d events, %q", err, len(r.events), j.Inconclusive)
 	}
 }
+
+// A session's end deletes its ephemerals in one txn; each of them may have somebody who waits for it.
+func TestTheHerdIsThatOfAChangeAndNotOfATxn(t *testing.T) {
+	const closed, created = 5, 6
+	h := &history.History{}
+	for _, path := range []string{"/a", "/b", "/c/d"} {
+		h.Add(history.Event{Kind: history.Deleted, Path: path, Zxid: closed})
+	}
+	h.Add(history.Event{Kind: history.Created, Path: "/e", Zxid: created})
+	told := func(client int32, op, path string, zxid int64) {
+		h.Add(history.Event{Kind: history.Notify, Client: client, Op: op, Path: path, Zxid: zxid})
+	}
+	told(1, "deleted", "/a", closed)
+	told(2, "deleted", "/b", closed)
+	told(3, "child", "/c", closed)
+	for _, want := range []string{"herd: 3 notifications, at most 1 by one change (deleted /a)",
+		"herd: 5 notifications, at most 2 by one change (created /e)"} {
+		j := New()
+		if j.Herd(h); j.Facts[0] != want {
+			t.Errorf("%q, expected %q", j.Facts, want)
+		}
+		told(1, "created", "/e", created)
+		told(2, "child", "/", created)
+	}
+}
