@@ -202,13 +202,35 @@ func TestATestThatIsSkippedNeedNotMeetItsFaults(t *testing.T) {
 func TestARuleThatNeverStruckMakesTheTestFail(t *testing.T) {
 	r := &record{TB: t}
 	zktest.Start(r, zktest.Options{Faults: "lose-reply=1@op=delete"})
-	zktest.Start(r, zktest.Options{Faults: "contract", Servers: 3})
+	zktest.Start(r, zktest.Options{Faults: "contract", Servers: 3}).Strike("disconnect=1@client=c9")
 	for _, f := range r.cleanups {
 		f()
 	}
-	if want := "the rule lose-reply=1@op=delete has never struck"; !strings.Contains(r.text.String(), want) ||
-		strings.Count(r.text.String(), "\n") != 1 {
-		t.Errorf("%q, expected %q", &r.text, want)
+	for _, rule := range []string{"lose-reply=1@op=delete", "disconnect=1@client=c9"} {
+		if want := "the rule " + rule + " has never struck"; !strings.Contains(r.text.String(), want) ||
+			strings.Count(r.text.String(), "\n") != 2 {
+			t.Errorf("%q, expected %q", &r.text, want)
+		}
+	}
+}
+
+func TestARuleThatStruckBeforeAResetNeedNotStrikeAgain(t *testing.T) {
+	r := &record{TB: t}
+	e := zktest.Start(r, zktest.Options{Faults: "lose-reply=1"})
+	c, _, err := zk.Connect(e.Addrs(), 10*time.Second, zk.WithLogger(silent{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Create("/a", nil, 0, zk.WorldACL(zk.PermAll)); err != zk.ErrConnectionClosed {
+		t.Error(err)
+	}
+	c.Close()
+	e.Reset()
+	for _, f := range r.cleanups {
+		f()
+	}
+	if r.Failed() {
+		t.Errorf("%q", &r.text)
 	}
 }
 
