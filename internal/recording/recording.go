@@ -52,7 +52,7 @@ func Scenario(name string, r *serve.Recording) (*engine.Scenario, error) {
 		rounds = max(rounds, len(list))
 	}
 	s := &engine.Scenario{Name: name, Doc: "what clients have asked " + fmt.Sprint(r.Servers) + " served server(s) for",
-		Clients: len(lists), Rounds: rounds, Servers: []int{r.Servers}, Faults: plan(r),
+		Clients: len(lists), Rounds: rounds, Servers: []int{r.Servers}, Faults: plan(r, len(lists)),
 		Checkers: []checkers.Checker{checkers.Steps{}}, Words: []string{toldAnswer}}
 	if left := note(r); left != "" {
 		*s = s.With(engine.Notes{Source: "left out, since no simulated code can ask for it: " + left})
@@ -103,15 +103,22 @@ func librarys(op model.Op) bool {
 	return op == model.OpSetWatches || op == model.OpSetWatches2 || op == model.OpPing
 }
 
-// plan is what has struck, as often as it did.
-func plan(r *serve.Recording) (p faults.Plan) {
+// about returns the number of the client that a step is about, 0 if it is about none.
+func about(step string) (client int) {
+	_, who, _ := strings.Cut(step, " ")
+	fmt.Sscanf(who, "c%d", &client)
+	return client
+}
+
+// plan is what has struck those clients, the first ones, that have asked for something, as often as it did.
+func plan(r *serve.Recording, clients int) (p faults.Plan) {
 	for _, name := range r.Steps {
-		word, who, _ := strings.Cut(name, " ")
-		if !slices.ContainsFunc(faults.Table, func(f faults.Fault) bool { return f.Name == word }) {
+		word, _, _ := strings.Cut(name, " ")
+		if about(name) > clients || !slices.ContainsFunc(faults.Table, func(f faults.Fault) bool { return f.Name == word }) {
 			continue
 		}
 		x := faults.Rule{Fault: word, Budget: 1}
-		fmt.Sscanf(who, "c%d", &x.Aim.Client)
+		x.Aim.Client = about(name)
 		if i := slices.IndexFunc(p, func(y faults.Rule) bool { return y.Fault == word && y.Aim == x.Aim }); i >= 0 {
 			p[i].Budget++
 			continue

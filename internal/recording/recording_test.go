@@ -134,6 +134,21 @@ func everything(t *testing.T, e *serve.Ensemble) {
 	a.Exists("/e")
 }
 
+// The last clients to come have asked for nothing.
+func TestClientsThatHaveAskedForNothingAreNotPlayed(t *testing.T) {
+	t.Parallel()
+	_, res := playedAgain(t, serve.Options{}, func(t *testing.T, e *serve.Ensemble) {
+		connect(t, e).Create("/a", nil, 0, open)
+		connect(t, e)
+		if err := e.Strike("disconnect=1@client=c2"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if !strings.Contains(res.Verdict.Message, "no such thing") {
+		t.Error(res.Verdict)
+	}
+}
+
 func TestEveryOperationOfARecordingIsAnsweredAsItWas(t *testing.T) {
 	t.Parallel()
 	for _, plan := range []string{"", "lose-reply=1@client=c1,op=set,nth=2", "learn-late=1@client=c2", "elect"} {

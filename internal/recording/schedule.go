@@ -18,7 +18,7 @@ func Schedule(s *engine.Scenario, r *serve.Recording) (engine.Schedule, error) {
 	defer runner.Close()
 	p := s.NewSchedule(1)
 	p.Servers, p.Faults = r.Servers, s.Faults
-	result, err := runner.Explore(s, p, &follower{steps: trimmed(r)})
+	result, err := runner.Explore(s, p, &follower{steps: trimmed(r, s.Clients)})
 	if err != nil {
 		return p, err
 	}
@@ -36,9 +36,9 @@ func Schedule(s *engine.Scenario, r *serve.Recording) (engine.Schedule, error) {
 	return p, nil
 }
 
-// trimmed returns the steps of a recording without those that come from a client's going at its end, and those on
-// connections that sessions have left.
-func trimmed(r *serve.Recording) (steps []string) {
+// trimmed returns the steps of a recording without those that come from a client's going at its end, those on
+// connections that sessions have left, and those of clients that have asked for nothing, behind so many others.
+func trimmed(r *serve.Recording, clients int) (steps []string) {
 	last := map[string]int{} // where a client was served last
 	for i, name := range r.Steps {
 		if who, ok := strings.CutPrefix(name, "serve "); ok {
@@ -47,7 +47,7 @@ func trimmed(r *serve.Recording) (steps []string) {
 	}
 	for i, name := range r.Steps {
 		who, gone := strings.CutPrefix(name, "disconnect ")
-		if gone && i > last[who] || strings.Contains(name, ".") {
+		if gone && i > last[who] || strings.Contains(name, ".") || about(name) > clients {
 			continue
 		}
 		steps = append(steps, name)
