@@ -40,24 +40,33 @@ func Load(file string) (*engine.Scenario, engine.Schedule, error) {
 	return s, schedule, nil
 }
 
+// maxRounds is how many rounds a scenario can have.
+const maxRounds = 1000
+
 // Scenario returns the scenario of a recording. Each client has as many rounds as there are requests of the client that
-// has the most: a scenario with fewer rounds leaves out the last ones.
+// has the most, or parts of these if they are more than a scenario can have: one with fewer rounds leaves out the last
+// ones. As code has to go on between the steps of the recording, it may have twice as many.
 func Scenario(name string, r *serve.Recording) (*engine.Scenario, error) {
 	lists := byClient(r)
 	if len(lists) == 0 {
 		return nil, fmt.Errorf("no client has asked for anything, expected requests")
 	}
-	rounds := 1
+	most := 1
 	for _, list := range lists {
-		rounds = max(rounds, len(list))
+		most = max(most, len(list))
 	}
+	part := (most + maxRounds - 1) / maxRounds
 	s := &engine.Scenario{Name: name, Doc: "what clients have asked " + fmt.Sprint(r.Servers) + " served server(s) for",
-		Clients: len(lists), Rounds: rounds, Servers: []int{r.Servers}, Faults: plan(r, len(lists)),
+		Clients: len(lists), Rounds: (most + part - 1) / part, Servers: []int{r.Servers}, Faults: plan(r, len(lists)),
+		SafetySteps: max(sim.UsualSafetySteps, 2*len(r.Steps)), MaxSteps: max(sim.UsualMaxSteps, 4*len(r.Steps)),
 		Checkers: []checkers.Checker{checkers.Steps{}}, Words: []string{toldAnswer}}
 	if left := note(r); left != "" {
 		*s = s.With(engine.Notes{Source: "left out, since no simulated code can ask for it: " + left})
 	}
-	s.Program = func(p *engine.Process) { play(p, lists[p.ID-1]) }
+	s.Program = func(p *engine.Process) {
+		list := lists[p.ID-1]
+		play(p, list[:min(len(list), p.Rounds*part)])
+	}
 	if len(r.Violations) > 0 {
 		s.Finally = func(h *history.History) error { return again(r, h) }
 	}

@@ -134,6 +134,29 @@ func everything(t *testing.T, e *serve.Ensemble) {
 	a.Exists("/e")
 }
 
+// A client of a test may ask for more than a scenario has rounds, or a run usually has steps.
+func TestALongRecordingIsStruckAtItsEndAgain(t *testing.T) {
+	t.Parallel()
+	const requests = 7001
+	_, res := playedAgain(t, serve.Options{}, func(t *testing.T, e *serve.Ensemble) {
+		a := connect(t, e)
+		for range requests / 2 {
+			a.Exists("/none")
+			a.Exists("/a")
+		}
+		if err := e.Strike("lose-reply=1@op=create"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := a.Create("/a", nil, 0, open); err != zk.ErrConnectionClosed {
+			t.Fatal(err)
+		}
+	})
+	if !strings.Contains(res.Verdict.Message, "no such thing") ||
+		!slices.Contains(res.Schedule.Names, "lose-reply c1") {
+		t.Errorf("%v, %d steps", res.Verdict, len(res.Schedule.Names))
+	}
+}
+
 // The last clients to come have asked for nothing.
 func TestClientsThatHaveAskedForNothingAreNotPlayed(t *testing.T) {
 	t.Parallel()
