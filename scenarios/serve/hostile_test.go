@@ -251,6 +251,7 @@ func TestTheControlChannelIsNotDisturbedByNonsense(t *testing.T) {
 		{"POST", "/expire", `{"session": "0xfffffffffffffffff"}`, 400, `{\"session\": \"0x1001\"}, not {`},
 		{"POST", "/expire", `{"session": "0x-1"}`, 400, "expected JSON"},
 		{"POST", "/expire", `{"session": "4097"}`, 400, "expected JSON"},
+		{"POST", "/expire", "0x0", 400, "no session 0x0"}, {"POST", "/expire", `{"session": 0}`, 400, "no session 0x0"},
 		{"POST", "/expire", `{"client": 1.5}`, 400, `{\"client\": 1}, not {\"client\": 1.5}`},
 		{"POST", "/expire", `{"client": null}`, 400, "expected JSON"}, {"POST", "/expire", "{}", 400, "one of client"},
 		{"POST", "/expire", "", 400, "expected c1 or 0x1001"}, {"POST", "/stop", " \n", 400, "expected s1"},

@@ -24,7 +24,7 @@ type order struct {
 type arguments struct {
 	Plan      string `json:"plan"`
 	Client    int    `json:"client"`  // 1 for c1
-	Session   int64  `json:"session"` // its id
+	Session   *int64 `json:"session"` // its id
 	Server    int    `json:"server"`  // 1 for s1
 	Calm      int64  `json:"ms"`      // for how long nothing must have come, milliseconds
 	Violation string `json:"violation"`
@@ -50,11 +50,13 @@ var (
 		`{"server": 1}`, false}
 	sessionArg = argument{"session", func(f *arguments, s string) error {
 		digits, ok := strings.CutPrefix(s, "0x")
-		id, err := strconv.ParseUint(digits, 16, 64)
-		if f.Session = int64(id); !ok {
-			return strconv.ErrSyntax
+		n, err := strconv.ParseUint(digits, 16, 64)
+		if !ok || err != nil {
+			return cmp.Or(err, strconv.ErrSyntax)
 		}
-		return err
+		id := int64(n)
+		f.Session = &id
+		return nil
 	}, "0x1001", `{"session": "0x1001"}`, false}
 	calmArg = argument{"ms", func(f *arguments, s string) (err error) {
 		f.Calm, err = strconv.ParseInt(s, 10, 64)
@@ -183,10 +185,10 @@ func (x *argument) json(f *arguments, order string, raw json.RawMessage) error {
 }
 
 func (e *Ensemble) expireOrdered(f *arguments) error {
-	if f.Session == 0 {
+	if f.Session == nil {
 		return e.Expire(f.Client)
 	}
-	return e.ExpireSession(f.Session)
+	return e.ExpireSession(*f.Session)
 }
 
 func (e *Ensemble) quietOrdered(ctx context.Context, f *arguments) error {
