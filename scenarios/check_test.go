@@ -2,11 +2,14 @@ package scenarios_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -154,7 +157,32 @@ func TestCheckPrintsTheCommandThatRunsTheTests(t *testing.T) {
 	s := *catalog.Named("lock/plain-create")
 	s.Caught = nil
 	f := check(t, s, "1-100", "")
-	if !strings.Contains(f.fatal, "    reproduce  go tool simrun test zksim/scenarios -run ") {
+	if !strings.Contains(f.fatal, "    reproduce  go tool simrun test ") {
+		t.Errorf("%s", f.fatal)
+	}
+}
+
+// TestTheCommandBuildsTheSameTest has what changes which code there is in the command that repeats a failure.
+func TestTheCommandBuildsTheSameTest(t *testing.T) {
+	for _, x := range []struct{ key, value, want string }{
+		{"-race", "false", ""},
+		{"-race", "true", "-race"},
+		{"-asan", "true", "-asan"},
+		{"-tags", "slow", "-tags=slow"},
+		{"-tags", "slow,zksim_exact,a_b,c", "-tags='slow,a_b,c'"},
+		{"-tags", "zksim_exact", ""},
+		{"-compiler", "gc", ""},
+	} {
+		flags := scenarios.BuildFlags([]debug.BuildSetting{{Key: x.key, Value: x.value}})
+		if got := strings.Join(flags, " "); got != x.want {
+			t.Errorf("%s=%s: got %q, expected %q", x.key, x.value, got, x.want)
+		}
+	}
+	defer flag.Set("test.short", strconv.FormatBool(testing.Short()))
+	flag.Set("test.short", "true")
+	s := *catalog.Named("lock/plain-create")
+	s.Caught = nil
+	if f := check(t, s, "1-100", ""); !strings.Contains(f.fatal, "zksim/scenarios -short -run ") {
 		t.Errorf("%s", f.fatal)
 	}
 }
@@ -171,7 +199,7 @@ func TestCheckPrintsHowToRepeatAFailure(t *testing.T) {
 (?: +(?:\d+ )?.*\n)* +violation of quiescence: .*
 (?: .*\n)*    page       (/.*/out/lock.plain-create/index.html)
     replayed   2 of 2 identical, hash ([0-9a-f]{16})
-    reproduce  go test zksim/scenarios -run '\^TestMine\$/\^a\\\+b\$' -zksim.schedule (testdata/zksim/lock.plain-create/quiescence-[0-9a-f]{8}.txt)$`).
+    reproduce  go test .*zksim/scenarios .*-run '\^TestMine\$/\^a\\\+b\$' -zksim.schedule (testdata/zksim/lock.plain-create/quiescence-[0-9a-f]{8}.txt)$`).
 		FindStringSubmatch(f.fatal)
 	if m == nil {
 		t.Fatalf("%s", f.fatal)

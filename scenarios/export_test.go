@@ -19,5 +19,8 @@ func Inputs(t T, s *Scenario) func(t T, r *engine.Runner, data []byte) {
 	return newRecord(t, s, byFuzz).input
 }
 
+// BuildFlags returns the flags of "go test" that a command has.
+var BuildFlags = buildFlags
+
 // ForgetRows is what another process begins with.
 func ForgetRows() { kept.Clear() }

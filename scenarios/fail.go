@@ -8,12 +8,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"zksim/checkers"
 	"zksim/internal/files"
 	"zksim/internal/pipeline"
+	"zksim/internal/turns"
 	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
@@ -161,24 +164,48 @@ func told(t T, s *Scenario, res *engine.Result) {
 }
 
 // command returns the command that replays a schedule in a test. It names the package, so that it works in every
-// folder of the module; the file is looked for in that of the package.
+// folder of the module; the file is looked for in that of the package. What the test was built with is in it: without
+// -race no race is found again, and without its tags there is perhaps no such test. So is -short, which code can see.
 func command(test, file string) string {
 	parts := strings.Split(test, "/")
 	for i := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(parts[i]) + "$"
 	}
-	where := ""
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if path, ok := strings.CutSuffix(info.Path, ".test"); ok {
-			where = path + " "
-		}
-	}
 	run, ok := os.LookupEnv(engine.CommandVariable)
 	if !ok {
 		run = "go test"
 	}
-	return fmt.Sprintf("%s %s-run %s -zksim.schedule %s", run, where, quoted(strings.Join(parts, "/")),
-		pipeline.Quote(file))
+	words := []string{run}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		words = append(words, buildFlags(info.Settings)...)
+		if path, ok := strings.CutSuffix(info.Path, ".test"); ok {
+			words = append(words, path)
+		}
+	}
+	if testing.Short() {
+		words = append(words, "-short")
+	}
+	return strings.Join(append(words, "-run", quoted(strings.Join(parts, "/")), "-zksim.schedule", pipeline.Quote(file)),
+		" ")
+}
+
+// buildFlags returns the flags of "go test" that change which code there is. The tag of the overlay is not one: who
+// gives that gives the overlay with it.
+func buildFlags(settings []debug.BuildSetting) (list []string) {
+	for _, x := range settings {
+		switch x.Key {
+		case "-race", "-msan", "-asan":
+			if x.Value == "true" {
+				list = append(list, x.Key)
+			}
+		case "-tags":
+			tags := slices.DeleteFunc(strings.Split(x.Value, ","), func(tag string) bool { return tag == turns.Tag })
+			if len(tags) > 0 {
+				list = append(list, "-tags="+pipeline.Quote(strings.Join(tags, ",")))
+			}
+		}
+	}
+	return list
 }
 
 // quoted quotes a word for a shell, also if it need not be.

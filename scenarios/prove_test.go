@@ -57,7 +57,7 @@ func TestProveFailsWhatDoesNotHold(t *testing.T) {
 	s.Caught = nil
 	f := prove(t, "", s)
 	if !strings.HasPrefix(f.fatal, "lock/name-sort  exhaustive search  ownership: ") ||
-		!strings.Contains(f.fatal, "\n    reproduce  go test zksim/scenarios -run ") {
+		!strings.Contains(f.fatal, "\n    reproduce  go test ") {
 		t.Errorf("%+v", f)
 	}
 	s = *catalog.Named("lock/lock")
