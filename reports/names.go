@@ -134,14 +134,21 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// clip cuts a long text, visibly.
+// cutBefore finds how long a text was that package zktest has cut.
+var cutBefore = regexp.MustCompile(`\.\.\. (\(\d+ bytes\))`)
+
+// clip cuts a long text, visibly, and says how long it is, or was before it was cut for the first time.
 func clip(s string) string {
 	if len(s) <= longest {
 		return s
 	}
+	size := fmt.Sprintf("(%d bytes)", len(s))
+	if m := cutBefore.FindStringSubmatch(s); m != nil {
+		size = m[1]
+	}
 	for i := range s {
 		if i >= longest-20 {
-			return fmt.Sprintf("%s… (%d bytes)", s[:i], len(s))
+			return s[:i] + "… " + size
 		}
 	}
 	return s

@@ -126,7 +126,7 @@ func TestHiddenLongPanic(t *testing.T) {
 func TestALongErrorIsCut(t *testing.T) {
 	for _, name := range []string{"Long", "LongPanic"} {
 		out := runHidden(t, t.TempDir(), "TestHidden"+name, "-zksim.seeds", "1")
-		expect(t, out, "ää... (2000", " bytes)")
+		expect(t, out, "ää... (2000", "ää… (2000", " bytes)")
 		for line := range strings.Lines(out) {
 			if len(line) > 5000 {
 				t.Errorf("%s: a line of %d bytes", name, len(line))
