@@ -53,9 +53,11 @@ type chart struct {
 	follows *follower
 	history *history.History
 	calls   [][]*pending // by client
+	cut     [][]*pending // those that ended without an answer, and may still be executed
 	txns    map[int64]int
 	applied map[[2]int64]int // by server and zxid
 	fault   int              // the moment of the fault in this step; -1: there is none
+	serving *pending         // the call that is executed in this step, if that is known
 }
 
 // faultHost is where faults happen.
@@ -64,8 +66,8 @@ const faultHost = 0
 // newChart reads a failure, or any other run. A recorded one has a single server, the ensemble.
 func newChart(f *Failure) *chart {
 	x := &chart{names: newNames(f.History, f.Trace), follows: newFollower(f), history: f.History,
-		hosts: []string{"faults"}, calls: make([][]*pending, f.History.Clients+1), txns: map[int64]int{},
-		applied: map[[2]int64]int{}}
+		hosts: []string{"faults"}, calls: make([][]*pending, f.History.Clients+1),
+		cut: make([][]*pending, f.History.Clients+1), txns: map[int64]int{}, applied: map[[2]int64]int{}}
 	x.servers = x.follows.servers
 	for k := range x.servers {
 		x.hosts = append(x.hosts, fmt.Sprintf("s%d", k+1))
@@ -109,13 +111,13 @@ var appliesTxn = regexp.MustCompile(`applies zxid (0x[0-9a-f]+)`)
 func (x *chart) step(i int, s *history.Step) {
 	verb, _, _ := strings.Cut(s.Name, " ")
 	at := x.follows.server(i)
+	x.serving = x.executed(s)
 	switch {
 	case at < 0 || x.follows.recorded:
 	case verb == "serve":
-		p := x.executed(clientOf(s.Name), s.Did)
-		m := x.add(1+at, i, s.Name, s.Did, p.sent()...)
-		if p != nil {
-			p.served = m
+		m := x.add(1+at, i, s.Name, s.Did, x.serving.sent()...)
+		if x.serving != nil {
+			x.serving.served = m
 		}
 	case verb == "replicate":
 		m := appliesTxn.FindStringSubmatch(s.Did)
@@ -133,14 +135,45 @@ func (x *chart) step(i int, s *history.Step) {
 	}
 }
 
-// executed returns the first call of a client that waits to be executed and fits the text, nil if there is none.
-func (x *chart) executed(c int32, text string) *pending {
-	for _, p := range x.calls[c] {
-		if p.served < 0 && strings.Contains(text+" ", " "+p.asked+" ") {
-			return p
-		}
+// executed returns the call that a step executes, nil if there is none: the first of its client that waits for that and
+// fits what the step says, or else the last that has ended without an answer. It is the other way around if the step
+// says that it was sent before.
+func (x *chart) executed(s *history.Step) *pending {
+	c := clientOf(s.Name)
+	over := slices.Clone(x.cut[c])
+	slices.Reverse(over)
+	list := slices.Concat(x.calls[c], over)
+	if strings.Contains(s.Did, " sent ") {
+		list = slices.Concat(over, x.calls[c])
 	}
-	return nil
+	k := slices.IndexFunc(list, func(p *pending) bool { return p.served < 0 && p.is(s.Did) })
+	if k < 0 {
+		return nil
+	}
+	return list[k]
+}
+
+// is reports whether a text tells of the call.
+func (p *pending) is(text string) bool {
+	asked := p.asked
+	if asked == "closeSession" {
+		asked = "the end of a session"
+	}
+	return strings.Contains(text+" ", " "+asked+" ") || strings.Contains(text, " "+asked+",")
+}
+
+// makes reports whether a txn can be that of the call.
+func (p *pending) makes(v *history.Event) bool {
+	op, path, _ := strings.Cut(p.asked, " ")
+	switch {
+	case op == "multi":
+		return true
+	case v.Kind == history.Created:
+		return strings.HasPrefix(op, "create") && strings.HasPrefix(v.Path, path)
+	case v.Kind == history.Changed:
+		return op == "set" && v.Path == path
+	}
+	return op == "delete" && v.Path == path || op == "closeSession"
 }
 
 // sent is the cause of what a server does with a request.
@@ -204,12 +237,11 @@ func (x *chart) struck(c int32) []cause {
 func (x *chart) committed(v *history.Event, i int, text string) {
 	at := max(0, x.follows.leads(i))
 	var after []cause
-	var p *pending
-	for _, q := range x.calls[v.Client] {
-		if path := strings.TrimPrefix(q.asked[strings.IndexByte(q.asked+" ", ' '):], " "); strings.HasPrefix(v.Path, path) ||
-			strings.HasPrefix(q.asked, "multi") {
-			p = q
-			break
+	p := x.serving
+	if x.follows.recorded { // a history does not say which one
+		p = nil
+		if k := slices.IndexFunc(x.calls[v.Client], func(q *pending) bool { return q.makes(v) }); k >= 0 {
+			p = x.calls[v.Client][k]
 		}
 	}
 	if p != nil {
@@ -231,18 +263,25 @@ func (x *chart) committed(v *history.Event, i int, text string) {
 	}
 }
 
-// answer returns the causes of a reply, and takes its call off the list. What no server has answered has none.
+// answer returns the causes of a reply, and takes its call off the list: of several that fit, one that was executed, or
+// was not, as the reply says. What no server has answered has none.
 func (x *chart) answer(v *history.Event, i int) []cause {
 	list := x.calls[v.Client]
-	k := slices.IndexFunc(list, func(p *pending) bool {
+	unanswered := v.Err != nil && slices.Contains(withoutAnswer, reason(v.Err))
+	fits := func(p *pending) bool {
 		return p.asked == asked(v) || strings.HasPrefix(v.Op, "create") && strings.HasPrefix(asked(v), p.asked)
-	})
+	}
+	k := slices.IndexFunc(list, func(p *pending) bool { return fits(p) && (p.served < 0) == unanswered })
+	if k < 0 {
+		k = slices.IndexFunc(list, fits)
+	}
 	if k < 0 {
 		return nil
 	}
 	p := list[k]
 	x.calls[v.Client] = slices.Delete(list, k, k+1)
-	if v.Err != nil && slices.Contains(withoutAnswer, reason(v.Err)) {
+	if unanswered {
+		x.cut[v.Client] = append(x.cut[v.Client], p)
 		return nil
 	}
 	causes := []cause{{p.served, byReply}}
@@ -254,7 +293,7 @@ func (x *chart) answer(v *history.Event, i int) []cause {
 
 // withoutAnswer are the errors with which the client's library ends a call that nobody has answered.
 var withoutAnswer = []string{"connection closed", "session has been expired by the server",
-	"could not connect to a server"}
+	"could not connect to a server", "context canceled", "context deadline exceeded", "write tcp: broken pipe"}
 
 // known returns the causes of news of a txn in a step: the txn, and its being applied by the server that tells of it.
 func (x *chart) known(zxid int64, i int, kind string) []cause {
