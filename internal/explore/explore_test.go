@@ -154,6 +154,18 @@ func TestLinesAreObeyed(t *testing.T) {
 	}
 }
 
+func TestASharpSignWithinANameBeginsNoComment(t *testing.T) {
+	var files []string
+	save := func(_ *explore.Session, file string) error {
+		files = append(files, file)
+		return nil
+	}
+	must(t, session(t).Lines(strings.NewReader("# all\nw a#1.txt # the first\n\t# more\nw b.txt #"), io.Discard, 80, save))
+	if want := []string{"a#1.txt", "b.txt"}; !slices.Equal(files, want) {
+		t.Errorf("written: %q, want %q", files, want)
+	}
+}
+
 func TestALineThatCannotBeObeyedIsNamed(t *testing.T) {
 	for _, x := range []struct{ script, want string }{
 		{"b\nZ", "line 2: no transition has the key Z here"},

@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 )
 
 // maxLine bounds a line of the input.
 const maxLine = 1 << 16
+
+// comment is what stands behind # in a line, as in schedules. A # within a word belongs to it, as to a name of a file.
+var comment = regexp.MustCompile(`(^|\s)#.*`)
 
 // Lines obeys one line of in after the other, and shows after each how everything stands. It ends with the input, which
 // is nil, or at the command q. A line that cannot be obeyed is an error that names it.
@@ -22,7 +26,7 @@ func (x *Session) Lines(in io.Reader, out io.Writer, columns int, save Saver) er
 	lines.Buffer(nil, maxLine)
 	n := 1
 	for ; lines.Scan(); n++ {
-		text, _, _ := strings.Cut(lines.Text(), "#")
+		text := comment.ReplaceAllString(lines.Text(), "")
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
