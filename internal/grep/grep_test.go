@@ -112,6 +112,10 @@ func TestAPatternThatIsNoneIsAnErrorThatSaysWhatThereIs(t *testing.T) {
 		{"fault loss", `fault has no "loss", expected one of lose-request, `},
 		{"acquired lock", `acquired takes a client and a path, and no word, not "lock"`},
 		{"lose-reply lock", `lose-reply takes a client and no word, not "lock"`},
+		{"acquired /a /b", `"/b" is the second path, expected one at most`},
+		{"serve /lock/*", "serve has no path and cannot fail, expected a client at most"},
+		{"calm, before expired failed", "expired has no path and cannot fail"},
+		{"fault expire /lock", "fault has no path and cannot fail"},
 		{"call create set", `"set" is one word too many behind call and create`},
 	} {
 		_, err := grep.Parse(x.pattern, []string{"lock", "unlock"})
@@ -139,6 +143,15 @@ func TestManyClausesThatFitEverywhereAreSearchedInAMoment(t *testing.T) {
 		}
 		if p.Find(grep.Moments(h, nil)) != nil {
 			t.Errorf("%q is found", text)
+		}
+	}
+}
+
+func TestAPatternKnowsWhatAHistoryDoesNotHave(t *testing.T) {
+	for text, want := range map[string]string{"serve of c1": "serve", "calm, before resume": "resume", "expire": "",
+		"calm": "", "lose-reply": ""} {
+		if p, err := grep.Parse(text, nil); err != nil || p.Transition() != want {
+			t.Errorf("%q: %+v, %v, expected %q", text, p, err, want)
 		}
 	}
 }

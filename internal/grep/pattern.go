@@ -96,6 +96,9 @@ func (p *Pattern) event(e *event, words, ops []string) error {
 		case word == failedWord:
 			e.failed = true
 		case word[0] == '/' || word[0] == '*':
+			if e.path != "" {
+				return fmt.Errorf("%.60q is the second path, expected one at most", word)
+			}
 			e.path = word
 		case isClient(word):
 			if err := p.client(e, word); err != nil {
@@ -116,7 +119,28 @@ func (p *Pattern) event(e *event, words, ops []string) error {
 	if len(e.words) == 0 {
 		return fmt.Errorf("nothing happens, expected one of %s", strings.Join(names(), ", "))
 	}
+	if (e.path != "" || e.failed) && !slices.ContainsFunc(e.words, primary.hasMore) {
+		return fmt.Errorf("%s has no path and cannot fail, expected a client at most", e.words[0].name)
+	}
 	return nil
+}
+
+// hasMore reports whether what a word stands for may have a path, or have failed.
+func (p primary) hasMore() bool {
+	return p.class == kindWord && !slices.Contains([]history.Kind{history.Session, history.Heard, history.Exceeded,
+		history.Crashed, history.Fault, history.Calm}, p.kind)
+}
+
+// Transition returns a word of the pattern that stands for transitions only, which a history does not have; "" if there
+// is none.
+func (p *Pattern) Transition() string {
+	for i := range p.clauses {
+		words := p.clauses[i].what.words
+		if !slices.ContainsFunc(words, func(w primary) bool { return w.class != transitionWord }) {
+			return words[0].name
+		}
+	}
+	return ""
 }
 
 // isClient reports whether a word is a client or a variable: c and digits, or c and a capital letter.

@@ -160,6 +160,7 @@ func TestPatternsAreCountedInRunsThatFailAndThatPass(t *testing.T) {
 			"kind of them"},
 		{[]string{"crashed of c7", "lock/lock"}, "simrun grep: the pattern needs 7 clients, and there are 3 at most"},
 		{[]string{"acquired of c2", "h.jsonl"}, "simrun grep: the pattern needs 2 clients, and there are 1 at most"},
+		{[]string{"acquired of c1, before serve", "h.jsonl"}, "simrun grep: serve is a transition, and a history has none"},
 		{[]string{"calm", "schedule.txt"}, `simrun grep: no scenario is called "schedule.txt"`},
 		{[]string{"calm", "nothing.jsonl"}, "simrun grep: open nothing.jsonl: no such file"},
 		{[]string{"calm", "-seeds", "x"}, "simrun grep: -seeds: seeds are a number or a range as 1-500"},

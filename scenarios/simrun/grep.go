@@ -97,6 +97,9 @@ func (a *app) grepFiles(pattern string, files []string) (found int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if word := p.Transition(); word != "" {
+		return 0, fmt.Errorf("%s is a transition, and a history has none of them, expected what its events say", word)
+	}
 	clients := 0
 	for _, h := range all {
 		clients = max(clients, h.Clients)
