@@ -185,8 +185,9 @@ func KeepRow(dir string, row reports.Row) error {
 
 // readRows reads the rows that are in the folders of a folder.
 func readRows(dir string) (rows []reports.Row, err error) {
-	names, err := filepath.Glob(filepath.Join(dir, "*", fmt.Sprintf(rowFile, "*")))
+	names, err := fs.Glob(os.DirFS(dir), "*/"+fmt.Sprintf(rowFile, "*")) // the name of dir is no pattern
 	for _, name := range names {
+		name = filepath.Join(dir, filepath.FromSlash(name))
 		text, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
