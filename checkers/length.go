@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"fmt"
 	"slices"
 
 	"zksim/internal/hash"
@@ -9,8 +10,9 @@ import (
 
 // Length is the promise of a queue that says how long it is: the answer is the number of items at some moment of the
 // call. What had been put before the call is counted, unless it may have been removed before the answer; nothing is
-// counted whose put had not begun before the answer, or that had been removed before the call. A take that has not
-// returned, or nobody knows how, may have removed one item.
+// counted whose put had not begun before the answer, or that had been removed before the call. An item that was removed
+// during the call and one that was put after that are not counted both; and of two of which one was there at any moment
+// one is counted. A take that has not returned, or nobody knows how, may have removed one item.
 type Length struct{}
 
 // Name implements [Checker].
@@ -52,13 +54,14 @@ type counted struct {
 	begun   bool // its put, and it was not refused
 	put     bool // its producer was told
 	removed bool // its consumer was told
-	going   bool // it may have been removed
+	going   bool // it may have been removed by what has ended
 }
 
 // inquiry is a length that somebody has asked for, and what was certain then.
 type inquiry struct {
 	caller
 	put, removed []int64 // items
+	least, most  int64   // how many there were in the moments since, by what was certain in each
 }
 
 func (m *lengths) Reset() {
@@ -68,7 +71,7 @@ func (m *lengths) Reset() {
 func (m *lengths) Hash() uint64 {
 	var items, asked hash.Hash // in any order
 	for _, x := range m.items {
-		items += hash.Hash(x.item).Bool(x.begun).Bool(x.put).Bool(x.removed).Bool(x.going)
+		items += hash.Hash(x.item).Bool(x.begun).Bool(x.put).Bool(x.removed).Bool(m.leaves(&x))
 	}
 	for i := range m.asked {
 		q := &m.asked[i]
@@ -79,7 +82,8 @@ func (m *lengths) Hash() uint64 {
 		for _, item := range q.removed {
 			removed += hash.Hash(0).Uint64(uint64(item))
 		}
-		asked += printOf(m.asked, q.caller).Uint64(uint64(put)).Uint64(uint64(removed))
+		asked += printOf(m.asked, q.caller).Uint64(uint64(put)).Uint64(uint64(removed)).
+			Int(q.least).Int(q.most)
 	}
 	return uint64(items.Uint64(uint64(asked)).Uint64(uint64(m.lapsed())))
 }
@@ -102,17 +106,48 @@ func (m *lengths) Step(h *history.History, i int) Verdict {
 	case o.name == "put":
 		x := m.item(o.item)
 		x.begun, x.put = o.open || !o.refused, o.succeeded()
-	case o.name == "ack" && (o.open || o.doubtful() || o.succeeded()):
+	case o.name == "ack":
 		x := m.item(o.item)
-		x.going, x.removed = true, x.removed || o.succeeded()
+		x.going, x.removed = x.going || !o.open && !o.refused, x.removed || o.succeeded()
 	case o.takes() && o.succeeded():
 		x := m.item(o.item)
 		x.going, x.removed = true, true
 	case o.takes() && !o.open && o.doubtful():
 		m.cut++
 	}
+	m.look()
 	return Verdict{}
 }
+
+// look has those who have asked note how many items there are at this moment.
+func (m *lengths) look() {
+	if len(m.asked) == 0 {
+		return
+	}
+	least, most := m.bounds()
+	for k := range m.asked {
+		q := &m.asked[k]
+		q.least, q.most = min(q.least, least), max(q.most, most)
+	}
+}
+
+// bounds returns how many items there are at this moment, at least and at most.
+func (m *lengths) bounds() (least, most int64) {
+	least = -int64(m.lapsed())
+	for k := range m.items {
+		x := &m.items[k]
+		if x.put && !m.leaves(x) {
+			least++
+		}
+		if x.begun && !x.removed {
+			most++
+		}
+	}
+	return least, most
+}
+
+// leaves reports whether an item may have been removed.
+func (m *lengths) leaves(x *counted) bool { return x.going || m.ops.any("ack", x.item) }
 
 func (m *lengths) item(number int64) *counted {
 	return recall(&m.items, func(x *counted) bool { return x.item == number }, counted{item: number})
@@ -121,6 +156,7 @@ func (m *lengths) item(number int64) *counted {
 // inquire returns what is certain when somebody asks.
 func (m *lengths) inquire(who caller) inquiry {
 	q := inquiry{caller: who}
+	q.least, q.most = m.bounds()
 	for _, x := range m.items {
 		if x.put {
 			q.put = append(q.put, x.item)
@@ -146,21 +182,25 @@ func (m *lengths) lapsed() int {
 // judge judges the answer at event i.
 func (m *lengths) judge(q *inquiry, n int64, i int) Verdict {
 	least, most := -int64(m.lapsed()), int64(0)
-	for _, x := range m.items {
-		if slices.Contains(q.put, x.item) && !x.going {
+	for k := range m.items {
+		x := &m.items[k]
+		if slices.Contains(q.put, x.item) && !m.leaves(x) {
 			least++
 		}
 		if x.begun && !slices.Contains(q.removed, x.item) {
 			most++
 		}
 	}
+	told := fmt.Sprintf("c%d was told that the queue has %s", q.client, history.Counted(n, "item"))
 	switch least = max(least, 0); {
 	case n < least:
-		return violated(m, i, "c%d was told that the queue has %s while there were %d at least, put before it asked",
-			q.client, history.Counted(n, "item"), least)
+		return violated(m, i, "%s while there were %d at least, put before it asked", told, least)
 	case n > most:
-		return violated(m, i, "c%d was told that the queue has %s while there were %d at most, the others were "+
-			"removed before it asked", q.client, history.Counted(n, "item"), most)
+		return violated(m, i, "%s while there were %d at most, the others were removed before it asked", told, most)
+	case n < q.least:
+		return violated(m, i, "%s, and at no moment since it asked were there fewer than %d", told, q.least)
+	case n > q.most:
+		return violated(m, i, "%s, and at no moment since it asked were there more than %d", told, q.most)
 	}
 	return Verdict{}
 }

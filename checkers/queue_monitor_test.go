@@ -211,7 +211,8 @@ func doubledEffect(h *history.History) Level {
 	return OK
 }
 
-// naiveLength looks, for each length that was answered, at what became of each item before and after.
+// naiveLength looks, for each length that was answered, at what became of each item before and after, and at each
+// moment of the call.
 func naiveLength(h *history.History) Level {
 	ops := wholeOps(h)
 	for _, q := range ops {
@@ -221,7 +222,8 @@ func naiveLength(h *history.History) Level {
 		least, most := int64(0), int64(0)
 		for _, o := range ops {
 			going := func(p wholeOp) bool {
-				return p.item == o.item && (p.name == "ack" && p.begin < q.end || p.takes() && p.succeeded() && p.end < q.end)
+				return p.item == o.item && (p.name == "ack" && p.begin < q.end && !(p.refused && p.end < q.end) ||
+					p.takes() && p.succeeded() && p.end < q.end)
 			}
 			gone := func(p wholeOp) bool { return p.item == o.item && p.removes() && p.end < q.begin }
 			switch {
@@ -237,11 +239,41 @@ func naiveLength(h *history.History) Level {
 				}
 			}
 		}
-		if q.item < least || q.item > most {
+		if q.item < least || q.item > most || !momentary(ops, &q) {
 			return Violated
 		}
 	}
 	return OK
+}
+
+// momentary reports whether the length that was answered is one of those that are possible at some moment of the call,
+// by what was certain then. From one moment to the next they change by one, so none between two of them is left out.
+func momentary(ops []wholeOp, q *wholeOp) bool {
+	fewest, greatest := int64(len(ops)), int64(0)
+	for at := q.begin; at < q.end; at++ {
+		least, most := int64(0), int64(0)
+		for _, o := range ops {
+			goes := func(p wholeOp) bool {
+				return p.item == o.item && (p.name == "ack" && p.begin <= at && !(p.refused && p.end <= at) ||
+					p.takes() && p.succeeded() && p.end <= at)
+			}
+			gone := func(p wholeOp) bool { return p.item == o.item && p.removes() && p.end <= at }
+			switch {
+			case o.takes() && o.begin <= at && (o.end > at || o.doubtful()):
+				least--
+			case o.name != "put":
+			default:
+				if o.succeeded() && o.end <= at && !slices.ContainsFunc(ops, goes) {
+					least++
+				}
+				if o.begin <= at && !(o.refused && o.end <= at) && !slices.ContainsFunc(ops, gone) {
+					most++
+				}
+			}
+		}
+		fewest, greatest = min(fewest, least), max(greatest, most)
+	}
+	return fewest <= q.item && q.item <= greatest
 }
 
 // outOfTurn looks at each item, each delivery that may have passed over it, and all

@@ -365,6 +365,29 @@ func TestLengthsAreThoseOfAMomentOfTheCall(t *testing.T) {
 			return c3 o3 ack v7
 			invoke c2 o2 len
 			return c2 o2 len v1`, event: 5, message: many},
+		{name: "one that was taken, and another that came after that", text: put + `
+			invoke c2 o2 len
+			invoke c3 o3 take
+			return c3 o3 take v7
+			invoke c1 o1 put v8
+			return c1 o1 put v8
+			return c2 o2 len v2`, event: 7,
+			message: "c2 was told that the queue has 2 items, and at no moment since it asked were there more than 1"},
+		{name: "neither one that was taken, nor another that came before that", text: put + `
+			invoke c2 o2 len
+			invoke c1 o1 put v8
+			return c1 o1 put v8
+			invoke c3 o3 take
+			return c3 o3 take v7
+			return c2 o2 len`, event: 7,
+			message: "c2 was told that the queue has 0 items, and at no moment since it asked were there fewer than 1"},
+		{name: "either", text: put + `
+			invoke c2 o2 len
+			invoke c3 o3 take
+			invoke c1 o1 put v8
+			return c3 o3 take v7
+			return c1 o1 put v8
+			return c2 o2 len v2`},
 	})
 }
 
@@ -395,6 +418,17 @@ func TestWhatMayHaveBeenRemovedNeedNotBeCounted(t *testing.T) {
 			return c3 o3 ack v7: unknown
 			invoke c2 o2 len
 			return c2 o2 len v0`},
+		{name: "an acknowledgement that was refused", text: put + `
+			invoke c3 o3 ack v7
+			return c3 o3 ack v7 ok: claim lost
+			invoke c2 o2 len
+			return c2 o2 len`, event: 5, message: few},
+		{name: "perhaps by one of two acknowledgements", text: put + `
+			invoke c4 o4 ack v7
+			invoke c3 o3 ack v7
+			return c3 o3 ack v7 ok: claim lost
+			invoke c2 o2 len
+			return c2 o2 len`},
 		{name: "a call that has failed", text: put + `
 			invoke c2 o2 len
 			return c2 o2 len: no connection`},
