@@ -180,6 +180,18 @@ func addresses(servers string, nodes int) ([]string, error) {
 	return addrs, nil
 }
 
+// numeric returns addresses without names: clients look names up, and which server they dial is told by its address.
+func numeric(addrs []string) (list []string, err error) {
+	for _, addr := range addrs {
+		to, err := net.ResolveTCPAddr("tcp", addr)
+		if err != nil {
+			return nil, fmt.Errorf("-servers: %w", err)
+		}
+		list = append(list, to.String())
+	}
+	return list, nil
+}
+
 // anyListens is an error if none of some servers takes a connection: a client would try again until its time is up.
 func anyListens(ctx context.Context, addrs []string) error {
 	d := net.Dialer{Timeout: 10 * time.Second}
@@ -217,9 +229,10 @@ func orGiveServers(err error) error {
 }
 
 // start starts servers, unless there are some.
-func (x *liveCheck) start(ctx context.Context) error {
+func (x *liveCheck) start(ctx context.Context) (err error) {
 	if x.servers != "" {
-		return nil
+		x.addrs, err = numeric(x.addrs)
+		return err
 	}
 	o := zkserver.Options{Servers: x.nodes, Log: &x.log, Links: x.nodes == 3 && len(x.plan) > 0}
 	if o.Links {

@@ -139,3 +139,18 @@ func TestClientsOfSomebodyElsesServersAreStruckAsWell(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+func TestSomebodyElsesServersMayBeGivenByName(t *testing.T) {
+	server := zkservertest.ForTest(t, 1)
+	t.Chdir(t.TempDir())
+	_, port, _ := strings.Cut(server.ConnectString(), ":")
+	r := simrun(t, "check", "-backend", "zookeeper", "-servers", "localhost:"+port, "-session-timeout", "2s",
+		"-faults", "disconnect=1", "-seeds", "1", "-v", "counter/counter")
+	if r.code != exitHeld || !strings.Contains(r.out, "disconnect=1             struck 1 time, in 1 of 1 run\n") {
+		t.Errorf("%+v", r)
+	}
+	r = simrun(t, "check", "-backend", "zookeeper", "-servers", "nobody.invalid:"+port, "counter/counter")
+	if r.code != exitUsage || !strings.Contains(r.err, "-servers: lookup nobody.invalid") {
+		t.Errorf("%+v", r)
+	}
+}
