@@ -179,12 +179,15 @@ func (x *liveCheck) interrupted(a *app, s *engine.Scenario) outcome {
 
 // circumstances say in a few words where a scenario was run.
 func (x *liveCheck) circumstances(s *engine.Scenario, r *liveResult) string {
-	text := fmt.Sprintf("%s on ZooKeeper", history.Counted(cmp.Or(x.clients, s.Clients), "client"))
-	if x.checkFlags.plan != "" {
-		text += fmt.Sprintf(" %s, %s", x.version, history.Counted(r.runs, "seed"))
+	text := history.Counted(cmp.Or(x.clients, s.Clients), "client")
+	if x.checkFlags.plan == "" {
+		return text + " on ZooKeeper"
 	}
-	return text
+	return fmt.Sprintf("%s %s, %s", text, x.onRelease(), history.Counted(r.runs, "seed"))
 }
+
+// onRelease says on what, as far as that is known: of somebody else's servers it is not.
+func (x *liveCheck) onRelease() string { return strings.TrimSpace("on ZooKeeper " + x.version) }
 
 // tell prints what the runs came to, and writes the folder of a failure.
 func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liveResult) outcome {
@@ -205,7 +208,7 @@ func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liv
 		}
 		where := "on ZooKeeper"
 		if x.checkFlags.plan != "" {
-			where = fmt.Sprintf("on ZooKeeper %s at seed %d", x.version, r.seed)
+			where = fmt.Sprintf("%s at seed %d", x.onRelease(), r.seed)
 		}
 		fmt.Fprintf(a.out, "%s %-24s %s  %s: %s\n", head, s.Name, where, v.Checker, reports.Printable(v.Message))
 		told = x.report(ctx, a, s, r, where)

@@ -146,7 +146,8 @@ func TestSomebodyElsesServersMayBeGivenByName(t *testing.T) {
 	_, port, _ := strings.Cut(server.ConnectString(), ":")
 	r := simrun(t, "check", "-backend", "zookeeper", "-servers", "localhost:"+port, "-session-timeout", "2s",
 		"-faults", "disconnect=1", "-seeds", "1", "-v", "counter/counter")
-	if r.code != exitHeld || !strings.Contains(r.out, "disconnect=1             struck 1 time, in 1 of 1 run\n") {
+	if r.code != exitHeld || !strings.Contains(r.out, "3 clients on ZooKeeper, 1 seed\n") ||
+		!strings.Contains(r.out, "disconnect=1             struck 1 time, in 1 of 1 run\n") {
 		t.Errorf("%+v", r)
 	}
 	r = simrun(t, "check", "-backend", "zookeeper", "-servers", "nobody.invalid:"+port, "counter/counter")
