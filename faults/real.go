@@ -231,8 +231,10 @@ func (r Rule) possible(servers int, own bool) error {
 		return fmt.Errorf("%s happens to servers, and is for those that are started here, not for -servers", r)
 	case f.Three && servers != 3:
 		return fmt.Errorf("%s needs three servers, -nodes 3", r)
-	case servers != 3 && (r.Aim.Server == "s2" || r.Aim.Server == "s3"):
+	case servers != 3 && slices.Contains([]string{Follower, "s2", "s3"}, r.Aim.Server):
 		return fmt.Errorf("%s: there is no %s, only s1; -nodes 3 starts three", r, r.Aim.Server)
+	case servers == 1 && r.Fault == "failover":
+		return fmt.Errorf("%s needs another server, as -nodes 3 has", r)
 	}
 	return nil
 }

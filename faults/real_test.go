@@ -1,6 +1,7 @@
 package faults_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strings"
@@ -83,6 +84,32 @@ func TestTheDocumentationSaysWhatFaultsAreOnRealEnsembles(t *testing.T) {
 		}
 		if !strings.Contains(string(text), row) {
 			t.Errorf("docs/faults.md lacks the row %s", row)
+		}
+	}
+}
+
+func TestWhatServersCannotHaveIsRefused(t *testing.T) {
+	for _, x := range []struct {
+		plan    string
+		servers int
+		own     bool
+		want    string
+	}{
+		{"depose=1", 1, true, "depose=1 needs three servers, -nodes 3"},
+		{"kill=1@s2", 1, true, "kill=1@s2: there is no s2, only s1; -nodes 3 starts three"},
+		{"kill=1@follower", 1, true, "kill=1@follower: there is no follower, only s1; -nodes 3 starts three"},
+		{"failover=1", 1, true, "failover=1 needs another server, as -nodes 3 has"},
+		{"kill=1", 3, false, "kill=1 happens to servers, and is for those that are started here, not for -servers"},
+		{"failover=1", 2, false, ""},
+		{"failover=1 kill=1@follower", 3, true, ""},
+		{"kill=1@leader pause=1@all", 1, true, ""},
+	} {
+		p, err := faults.ParseReal(x.plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Possible(x.servers, x.own); fmt.Sprint(err) != cmp.Or(x.want, "<nil>") {
+			t.Errorf("%s on %d servers: %v, want %s", x.plan, x.servers, err, x.want)
 		}
 	}
 }

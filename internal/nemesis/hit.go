@@ -32,7 +32,8 @@ func (n *Nemesis) hit(c *client, s *strike, r *faults.Rule, about string) wire.F
 	case "disconnect":
 		return wire.Last
 	case "failover":
-		c.next = n.reachable((c.server + 1 + int(s.salt%2)) % len(n.o.Addrs))
+		others := uint64(max(len(n.o.Addrs)-1, 1))
+		c.next = n.reachable((c.server + 1 + int(s.salt%others)) % len(n.o.Addrs))
 		return wire.Last
 	case "late-request", "expire":
 		c.shut(r.Fault == "expire")

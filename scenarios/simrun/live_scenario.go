@@ -224,7 +224,7 @@ func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liv
 		fmt.Fprintf(a.out, "      not judged: %s\n", r.blind)
 	}
 	if len(r.without) > 0 {
-		fmt.Fprintf(a.out, "      left out: %s: they need three servers that are started here, -nodes 3\n", r.without)
+		fmt.Fprintf(a.out, "      left out: %s: these servers cannot have them, those of -nodes 3 can\n", r.without)
 	}
 	if x.verbose {
 		x.tellStrikes(a, r)

@@ -100,7 +100,7 @@ func TestOfAnOwnPlanOneServerHasWhatItCan(t *testing.T) {
 	r := simrun(t, "check", "-backend", "zookeeper", "-session-timeout", "1500ms", "-faults", "own", "-seeds", "1-2", "-v",
 		"counter/counter")
 	if r.code != exitHeld || !strings.Contains(r.out, "held    counter/counter") || !strings.Contains(r.out,
-		"      left out: stale-read=2 depose=2 elect=2 part=1: they need three servers") ||
+		"      left out: stale-read=2 failover=2 depose=2 elect=2 part=1: these servers cannot have them") ||
 		!strings.Contains(r.out, "lose-reply=2             struck") {
 		t.Errorf("%+v", r)
 	}
