@@ -27,7 +27,7 @@ type LiveOptions struct {
 	Servers []string      // host:port
 	Clients int           // 0: as many as the scenario has
 	Timeout time.Duration // in which some operation returns or a program ends, once the faults are over; 0: one minute
-	Session time.Duration // the session timeout that clients ask for; 0: that of package live
+	Session time.Duration // the session timeout that clients ask for, and servers bound; 0: that of package live
 
 	// Ours is the ensemble of Servers, if this process has started it. Then its logs say what was committed, and
 	// faults may strike it.

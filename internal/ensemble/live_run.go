@@ -92,6 +92,7 @@ func (x *liveRun) run(ctx context.Context) error {
 		}
 		x.clients[i] = c
 	}
+	x.o.Session = x.nemesis.Grant()
 	if x.free = x.haste(); len(x.o.Faults) == 0 && x.free == 0 {
 		x.calm()
 	}

@@ -20,10 +20,11 @@ type client struct {
 	link     *link
 	session  int64
 	password []byte
-	welcomed int   // handshakes that were answered with a session
-	seen     []int // requests that fit each rule
-	written  []int // and of these the writes
-	next     int   // the server that the next connection is to; -1: any
+	granted  time.Duration // the timeout of its session
+	welcomed int           // handshakes that were answered with a session
+	seen     []int         // requests that fit each rule
+	written  []int         // and of these the writes
+	next     int           // the server that the next connection is to; -1: any
 	delay    time.Duration
 	gate     chan struct{} // dials wait for it; nil: none does
 	refused  bool          // dials fail
@@ -176,7 +177,7 @@ func (c *client) receives(l *link, p *wire.Packet) wire.Fate {
 	switch p.Kind {
 	case wire.Handshake:
 		if p.Session != 0 {
-			c.session, c.password = p.Session, slices.Clone(p.Password)
+			c.session, c.password, c.granted = p.Session, slices.Clone(p.Password), p.Timeout
 			c.welcomed++
 		}
 	case wire.Event:

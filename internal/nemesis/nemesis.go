@@ -24,7 +24,7 @@ type Options struct {
 	Plan    faults.Plan // all of which is to strike; see Draw
 	Seed    uint64
 	Clients int
-	Timeout time.Duration      // of sessions, as granted
+	Timeout time.Duration      // of sessions, as clients ask for it; see Grant
 	Addrs   []string           // of the servers
 	Servers *zkserver.Ensemble // these servers, if they are ours; else nil
 	Usual   *history.History   // of these clients in a run in which nothing strikes; nil: not known
@@ -81,6 +81,19 @@ func New(o Options) *Nemesis {
 		}
 	})
 	return n
+}
+
+// Grant returns the longest session timeout that clients have been granted, by which all goes from now on: servers have
+// bounds of their own. It is called between the first connections of the clients and their requests.
+func (n *Nemesis) Grant() time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i, c := range n.clients {
+		if i == 0 || c.granted > n.o.Timeout {
+			n.o.Timeout = c.granted
+		}
+	}
+	return n.o.Timeout
 }
 
 // Struck returns how often each rule has struck.

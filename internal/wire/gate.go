@@ -30,6 +30,7 @@ type Packet struct {
 	Err      model.Code     // of an answer
 	Session  int64          // of a handshake; 0 in an answer: refused
 	Password []byte         // of a handshake
+	Timeout  time.Duration  // of a handshake: that of the session, asked for or granted
 }
 
 // Fate is what becomes of a packet.
@@ -275,11 +276,13 @@ func (x *Gated) looksAt(packet []byte) (*Packet, func()) {
 // parseHello reads the first packet of a client.
 func parseHello(packet []byte) *Packet {
 	c, _ := jute.ParseConnectRequest(packet) // of one that ends too early the server says so
-	return &Packet{Kind: Handshake, Zxid: c.LastZxid, Session: c.Session, Password: c.Password}
+	return &Packet{Kind: Handshake, Zxid: c.LastZxid, Session: c.Session, Password: c.Password,
+		Timeout: time.Duration(c.Timeout) * time.Millisecond}
 }
 
 // parseWelcome reads the first packet of a server.
 func parseWelcome(packet []byte) *Packet {
 	c, _ := jute.ParseConnectResponse(packet) // of one that ends too early the client says so
-	return &Packet{Kind: Handshake, Session: c.Session, Password: c.Password}
+	return &Packet{Kind: Handshake, Session: c.Session, Password: c.Password,
+		Timeout: time.Duration(c.Timeout) * time.Millisecond}
 }
