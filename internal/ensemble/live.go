@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -301,13 +303,11 @@ func (h *liveHost) Interruptible(p *engine.Process) (context.Context, context.Ca
 	}
 }
 
-// interrupt cancels the contexts of a client.
-func (h *liveHost) interrupt(client int) {
+// interrupts returns what cancels the contexts of a client.
+func (h *liveHost) interrupts(client int) []context.CancelFunc {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, cancel := range h.cancels[client] { // order-free
-		cancel()
-	}
+	return slices.Collect(maps.Values(h.cancels[client]))
 }
 
 // Step implements [engine.Host]: real clients move by themselves, but where faults strike some are to be at work.

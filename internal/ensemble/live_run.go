@@ -77,7 +77,7 @@ func (x *liveRun) run(ctx context.Context) error {
 	x.finished, x.who, x.several, x.spoken = make([]bool, n+1), map[int64]int32{}, map[int32]int32{}, time.Now()
 	x.nemesis = nemesis.New(nemesis.Options{Plan: x.Plan, Seed: x.o.Seed, Clients: n, Timeout: x.o.Session,
 		Addrs: x.o.Servers, Servers: x.o.Ours, Usual: x.o.Usual, Root: x.host.root, Record: x.host.hear, Diary: x.diary,
-		Cancel: x.host.interrupt})
+		Cancels: x.host.interrupts})
 	x.host.wait = x.nemesis.Wait
 	if len(x.o.Faults) > 0 {
 		x.host.work = stepWork

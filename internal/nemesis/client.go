@@ -20,15 +20,15 @@ type client struct {
 	link     *link
 	session  int64
 	password []byte
-	granted  time.Duration // the timeout of its session
-	welcomed int           // handshakes that were answered with a session
-	seen     []int         // requests that fit each rule
-	written  []int         // and of these the writes
-	next     int           // the server that the next connection is to; -1: any
-	delay    time.Duration
-	gate     chan struct{} // dials wait for it; nil: none does
-	refused  bool          // dials fail
-	paused   chan struct{} // the code waits for it
+	granted  time.Duration        // the timeout of its session
+	welcomed int                  // handshakes that were answered with a session
+	seen     []int                // requests that fit each rule
+	written  []int                // and of these the writes
+	next     int                  // the server that the next connection is to; -1: any
+	delay    func() time.Duration // of the next event, which it is told of then; nil: none
+	gate     chan struct{}        // dials wait for it; nil: none does
+	refused  bool                 // dials fail
+	paused   chan struct{}        // the code waits for it
 }
 
 // link is what is known of the requests of one connection.
@@ -181,7 +181,9 @@ func (c *client) receives(l *link, p *wire.Packet) wire.Fate {
 			c.welcomed++
 		}
 	case wire.Event:
-		delay, c.delay = c.delay, 0
+		if c.delay != nil {
+			delay, c.delay = c.delay(), nil
+		}
 	case wire.Operation:
 		l.answered++
 		if l.lose == l.answered || n.deposed != nil && n.deposed.takes(c, l, p) {

@@ -19,7 +19,26 @@ func (n *Nemesis) hit(c *client, s *strike, r *faults.Rule, about string) wire.F
 		n.start(true, func() { n.server(s, r, about) })
 		return wire.Pass
 	}
-	n.record(s, fmt.Sprintf("%s c%d", r.Fault, c.id), about)
+	tell := func() { n.record(s, fmt.Sprintf("%s c%d", r.Fault, c.id), about) }
+	switch r.Fault { // those that may find nothing to strike
+	case "watch-delay":
+		c.delay = func() time.Duration {
+			tell()
+			return n.o.Timeout / 30 * time.Duration(1+s.salt%10)
+		}
+		return wire.Pass
+	case "cancel":
+		if cancels := n.o.Cancels(c.id); len(cancels) > 0 {
+			tell()
+			n.start(false, func() { all(cancels) })
+		}
+		return wire.Pass
+	case "pause":
+		if c.paused != nil {
+			return wire.Pass // it is
+		}
+	}
+	tell()
 	switch r.Fault {
 	case "lose-request":
 		return wire.Lose
@@ -43,24 +62,24 @@ func (n *Nemesis) hit(c *client, s *strike, r *faults.Rule, about string) wire.F
 		conn := c.conn
 		conn.Freeze(false)
 		n.start(false, func() { n.learnLate(c, conn) })
-	case "watch-delay":
-		c.delay = n.o.Timeout / 30 * time.Duration(1+s.salt%10)
 	case "pause":
-		if c.paused != nil {
-			return wire.Pass // it is
-		}
 		conn := c.conn
 		conn.Freeze(false)
 		c.paused = make(chan struct{})
 		n.start(false, func() { n.pause(c, conn, s) })
-	case "cancel":
-		n.start(false, func() { n.o.Cancel(c.id) })
 	case "black-hole":
 		c.conn.Freeze(true)
 	default:
 		panic("nemesis: no fault named " + r.Fault)
 	}
 	return wire.Pass
+}
+
+// all calls functions.
+func all(list []context.CancelFunc) {
+	for _, f := range list {
+		f()
+	}
 }
 
 // connections is the faults that happen to a client whether it has a request on its way or waits for nothing but a

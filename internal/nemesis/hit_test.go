@@ -1,7 +1,9 @@
 package nemesis
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"zksim/internal/wire"
 	"zksim/model/history"
@@ -37,5 +39,41 @@ func TestAFailoverIsToAnotherServer(t *testing.T) {
 		if to[0] || len(to) != len(addrs)-1 {
 			t.Errorf("of %d servers, from the first to %v", len(addrs), to)
 		}
+	}
+}
+
+func TestAnEventThatIsHeldBackIsAStrike(t *testing.T) {
+	n, c := nemesis(t, "watch-delay", "a")
+	n.strikes = nil // all were made
+	n.strikeAt(c, 0)
+	if n.Struck()[0] != 0 || n.Spent(time.Hour) {
+		t.Errorf("struck %v, spent: %v, before there is an event", n.Struck(), n.Spent(time.Hour))
+	}
+	c.receives(c.link, &wire.Packet{Kind: wire.Event})
+	if n.Struck()[0] != 1 || !n.Spent(time.Hour) {
+		t.Errorf("struck %v, spent: %v, after the event", n.Struck(), n.Spent(time.Hour))
+	}
+}
+
+func TestACancelStrikesAClientThatHasAContext(t *testing.T) {
+	n, c := nemesis(t, "cancel", "a")
+	ctx, cancel := context.WithCancel(t.Context())
+	var cancels []context.CancelFunc
+	n.o.Cancels = func(int) []context.CancelFunc { return cancels }
+	if n.strikeAt(c, 0); n.Struck()[0] != 0 {
+		t.Errorf("struck %v, without a context", n.Struck())
+	}
+	cancels = append(cancels, cancel)
+	if n.strikeAt(c, 0); n.Struck()[0] != 1 {
+		t.Errorf("struck %v, with a context", n.Struck())
+	}
+	<-ctx.Done()
+}
+
+func TestAClientThatIsPausedIsNotPausedOnceMore(t *testing.T) {
+	n, c := nemesis(t, "pause", "a")
+	c.paused = make(chan struct{})
+	if n.strikeAt(c, 0); n.Struck()[0] != 0 {
+		t.Errorf("struck %v", n.Struck())
 	}
 }

@@ -34,8 +34,8 @@ type Options struct {
 	Record func(history.Event)
 	// Diary gets what strikes, and what comes of it.
 	Diary *Diary
-	// Cancel cancels the contexts of a client that may be cancelled.
-	Cancel func(client int)
+	// Cancels returns what cancels the contexts of a client that may be cancelled.
+	Cancels func(client int) []context.CancelFunc
 }
 
 // Nemesis strikes the clients and servers of one run. All methods may be called concurrently.
@@ -103,18 +103,17 @@ func (n *Nemesis) Struck() []int {
 	return slices.Clone(n.struck)
 }
 
-// Spent reports whether nothing more will strike and nothing is going on: all has struck, or no client has made a
-// request for so long.
+// Spent reports whether nothing more will strike and nothing is going on: all has struck, no event is to be held back,
+// or no client has made a request for so long.
 func (n *Nemesis) Spent(idle time.Duration) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.busy > 0 {
 		return false
 	}
-	for i := range n.strikes {
-		if !n.strikes[i].done {
-			return time.Since(n.last) > idle
-		}
+	if slices.ContainsFunc(n.strikes, func(s strike) bool { return !s.done }) ||
+		slices.ContainsFunc(n.clients, func(c *client) bool { return c.delay != nil }) {
+		return time.Since(n.last) > idle
 	}
 	return true
 }
@@ -274,7 +273,7 @@ func (n *Nemesis) thaw() {
 	for _, c := range n.clients {
 		c.open()
 		c.resume()
-		c.next, c.delay = -1, 0
+		c.next, c.delay = -1, nil
 		if c.conn != nil {
 			c.conn.Thaw()
 		}

@@ -193,8 +193,8 @@ func (x *liveCheck) onRelease() string { return strings.TrimSpace("on ZooKeeper 
 func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liveResult) outcome {
 	var told *reports.RowFailure
 	if r.status == engine.Held && len(x.plan) > 0 && !r.anyStruck() {
-		r.status, r.says = engine.Inconclusive, fmt.Sprintf("nothing of the plan has struck in %s: no client makes "+
-			"the requests at which it would", history.Counted(r.runs, "run"))
+		r.status, r.says = engine.Inconclusive, fmt.Sprintf("nothing of the plan has struck in %s: %s",
+			history.Counted(r.runs, "run"), x.missed(r))
 	}
 	text := x.circumstances(s, r)
 	switch r.status {
@@ -264,10 +264,31 @@ func (x *liveCheck) tellStrikes(a *app, r *liveResult) {
 func (x *liveCheck) tellMisses(a *app, r *liveResult) {
 	for i, rule := range x.plan {
 		if n := r.struck[i]; n.on > 0 && n.times == 0 {
-			fmt.Fprintf(a.out, "      %s has struck nothing in %s: no client made the requests at which it would\n", rule,
-				history.Counted(n.on, "run"))
+			fmt.Fprintf(a.out, "      %s has struck nothing in %s: %s\n", rule, history.Counted(n.on, "run"), missing(rule))
 		}
 	}
+}
+
+// missed says why nothing of the plan has struck.
+func (x *liveCheck) missed(r *liveResult) string {
+	var why []string
+	for i, rule := range x.plan {
+		if text := missing(rule); r.struck[i].on > 0 && !slices.Contains(why, text) {
+			why = append(why, text)
+		}
+	}
+	return strings.Join(why, "; ")
+}
+
+// missing says what a rule has met that has struck nothing.
+func missing(r faults.Rule) string {
+	switch r.Fault {
+	case "cancel":
+		return "no client had a context of Process.Interruptible at the requests at which it would"
+	case "watch-delay":
+		return "no client was told of a watch after the requests at which it would"
+	}
+	return "no client made the requests at which it would"
 }
 
 // again is the command that does it once more.
