@@ -153,12 +153,18 @@ func TestAPartOfACheckLeavesToTheWholeWhatOnlyItCanTell(t *testing.T) {
 }
 
 func TestCheckPrintsTheCommandThatRunsTheTests(t *testing.T) {
-	t.Setenv("ZKSIM_TEST_COMMAND", "go tool simrun test")
+	t.Setenv("ZKSIM_TEST_COMMAND", "go run ./cmd/simrun test")
 	s := *catalog.Named("lock/plain-create")
 	s.Caught = nil
 	f := check(t, s, "1-100", "")
-	if !strings.Contains(f.fatal, "    reproduce  go tool simrun test ") {
+	if !strings.Contains(f.fatal, "    reproduce  go run ./cmd/simrun test ") {
 		t.Errorf("%s", f.fatal)
+	}
+	os.Unsetenv("ZKSIM_TEST_COMMAND") // until the test ends
+	for exact, want := range map[bool]string{true: "go tool simrun test", false: "go test"} { // order-free: a call each
+		if got := scenarios.TestCommand(exact); got != want {
+			t.Errorf("with the overlay %v: got %q, expected %q", exact, got, want)
+		}
 	}
 }
 

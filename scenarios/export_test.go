@@ -19,8 +19,11 @@ func Inputs(t T, s *Scenario) func(t T, r *engine.Runner, data []byte) {
 	return newRecord(t, s, byFuzz).input
 }
 
-// BuildFlags returns the flags of "go test" that a command has.
-var BuildFlags = buildFlags
+// What makes the command that repeats a failure.
+var (
+	BuildFlags  = buildFlags
+	TestCommand = testCommand
+)
 
 // ForgetRows is what another process begins with.
 func ForgetRows() { kept.Clear() }

@@ -171,11 +171,7 @@ func command(test, file string) string {
 	for i := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(parts[i]) + "$"
 	}
-	run, ok := os.LookupEnv(engine.CommandVariable)
-	if !ok {
-		run = "go test"
-	}
-	words := []string{run}
+	words := []string{testCommand(turns.Exact)}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		words = append(words, buildFlags(info.Settings)...)
 		if path, ok := strings.CutSuffix(info.Path, ".test"); ok {
@@ -187,6 +183,18 @@ func command(test, file string) string {
 	}
 	return strings.Join(append(words, "-run", quoted(strings.Join(parts, "/")), "-zksim.schedule", pipeline.Quote(file)),
 		" ")
+}
+
+// testCommand returns what runs tests as this one is run: what has told that it does, or a command with the overlay if
+// the test was built with that, as by "go test $(go tool simrun overlay)".
+func testCommand(exact bool) string {
+	switch run, told := os.LookupEnv(engine.CommandVariable); {
+	case told:
+		return run
+	case exact:
+		return engine.ExactTest
+	}
+	return "go test"
 }
 
 // buildFlags returns the flags of "go test" that change which code there is. The tag of the overlay is not one: who

@@ -11,9 +11,12 @@ import (
 	"zksim/sim"
 )
 
-// ExactCommand is what to run in place of go test, from a module that uses this one, so that all repeats that Go's
-// runtime decides.
-const ExactCommand = `"go tool simrun test" (first "go get -tool zksim/cmd/simrun") in place of "go test"`
+// ExactTest is what to run in place of go test, from a module that uses this one, so that all repeats that Go's runtime
+// decides, and ExactCommand is that with what is to be done first.
+const (
+	ExactTest    = "go tool simrun test"
+	ExactCommand = `"` + ExactTest + `" (first "go get -tool zksim/cmd/simrun") in place of "go test"`
+)
 
 // CommandVariable is the environment variable by which a command that runs "go test" in its own way, as "simrun test"
 // does, tells tests what it is called, so that they print it in the commands that repeat their failures.
