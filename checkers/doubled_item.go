@@ -6,8 +6,9 @@ import (
 )
 
 // DoubledItem is the promise to consumers: an item is in the queue as often as it
-// was put, once. What was taken, or acknowledged, is not there any more and is not
-// taken again. That an item which was only claimed is claimed again is no doubling.
+// was put, once. What was taken, or acknowledged, is not there any more, is not taken
+// again, and is not claimed by anybody who asks after that. That an item which was only
+// claimed is claimed again is no doubling.
 type DoubledItem struct{}
 
 // Name implements [Checker].
@@ -43,6 +44,7 @@ type stocked struct {
 	put            putting
 	producer       int32
 	taken, removed int32 // by which client first; 0: nobody
+	since          int   // at which event it was removed
 	got            int32 // by which client first, while it was being put
 	early          int   // at which event
 }
@@ -63,22 +65,35 @@ func (s *stock) Hash() uint64 {
 	sum := hash.Hash(0)
 	for i := range s.items {
 		x := &s.items[i]
-		sum += hash.Hash(x.item).Uint64(uint64(x.put)).Bool(x.taken != 0).Bool(x.removed != 0).Bool(x.got != 0)
+		late := hash.Hash(0) // claims of those who have asked since it was removed, in any order
+		for k := range s.ops {
+			if o := &s.ops[k]; o.claims() && x.goneBefore(o) {
+				late += printOf(s.ops, o.who())
+			}
+		}
+		sum += hash.Hash(x.item).Uint64(uint64(x.put)).Bool(x.taken != 0).Bool(x.removed != 0).Bool(x.got != 0).
+			Uint64(uint64(late))
 	}
 	return uint64(sum)
 }
+
+// goneBefore reports whether the item had been removed when an operation began.
+func (x *stocked) goneBefore(o *queueOp) bool { return x.removed != 0 && x.since < o.begin }
 
 func (s *stock) item(number int64) *stocked {
 	return recall(&s.items, func(x *stocked) bool { return x.item == number }, stocked{item: number})
 }
 
-func (x *stocked) remove(client int32) {
+func (x *stocked) remove(client int32, i int) {
 	if x.removed == 0 {
-		x.removed = client
+		x.removed, x.since = client, i
 	}
 }
 
 func (s *stock) Step(h *history.History, i int) Verdict {
+	if e := &h.Events[i]; e.Kind == history.Crashed {
+		s.ops = drop(s.ops, func(o queueOp) bool { return o.client == e.Client })
+	}
 	o, ok := s.ops.step(h, i)
 	switch {
 	case !ok:
@@ -102,7 +117,7 @@ func (s *stock) Step(h *history.History, i int) Verdict {
 		if x.taken != 0 {
 			return violated(s, i, "c%d acknowledged item %d, which c%d had taken before", o.client, o.item, x.taken)
 		}
-		x.remove(o.client)
+		x.remove(o.client, i)
 	}
 	return Verdict{}
 }
@@ -119,7 +134,9 @@ func (s *stock) deliver(o *queueOp, i int) Verdict {
 		return violated(s, i, "c%d took item %d, which c%d had acknowledged before", o.client, o.item, x.removed)
 	case o.takes():
 		x.taken = o.client
-		x.remove(o.client)
+		x.remove(o.client, i)
+	case x.goneBefore(o):
+		return violated(s, i, "c%d claimed item %d, which c%d had removed before it asked", o.client, o.item, x.removed)
 	}
 	if x.put == putOn && x.got == 0 {
 		x.got, x.early = o.client, i

@@ -63,6 +63,8 @@ func (q queueOps) any(name string, item int64) bool {
 	return slices.ContainsFunc(q, func(o queueOp) bool { return o.name == name && o.item == item })
 }
 
+func (o queueOp) who() caller { return caller{o.client, o.object} }
+
 // consumes reports whether the operation asks for an item.
 func (o *queueOp) consumes() bool { return o.takes() || o.claims() }
 

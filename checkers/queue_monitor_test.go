@@ -185,9 +185,11 @@ func doubledItem(h *history.History) Level {
 		before := func(p wholeOp) bool {
 			return p.removes() && p.item == o.item && p.end < o.end && (p.takes() || o.takes())
 		}
+		long := func(p wholeOp) bool { return p.removes() && p.item == o.item && p.end < o.begin }
 		n := queued(h, o.item)
 		switch {
 		case o.delivers() && !slices.ContainsFunc(ops, put),
+			o.delivers() && slices.ContainsFunc(ops, long),
 			o.removes() && slices.ContainsFunc(ops, before),
 			h.Outcome == history.Quiet && (o.removes() && n > 0 || o.name == "put" && (o.refused && n > 0 || n > 1)):
 			return Violated

@@ -90,6 +90,21 @@ func TestItemsAreNotDoubled(t *testing.T) {
 			return c2 o2 claim v7
 			invoke c3 o3 claim
 			return c3 o3 claim v7`},
+		{name: "claimed by somebody who asked before it was acknowledged", text: put + `
+			invoke c3 o3 claim
+			invoke c2 o2 ack v7
+			return c2 o2 ack v7
+			return c3 o3 claim v7`},
+		{name: "claimed by somebody who asked after it was acknowledged", text: put + `
+			invoke c2 o2 ack v7
+			return c2 o2 ack v7
+			invoke c3 o3 tryclaim
+			return c3 o3 tryclaim v7`, event: 5, message: "c3 claimed item 7, which c2 had removed before it asked"},
+		{name: "claimed after an acknowledgement of which nobody knows", text: put + `
+			invoke c2 o2 ack v7
+			return c2 o2 ack v7: unknown
+			invoke c3 o3 claim
+			return c3 o3 claim v7`},
 		{name: "invented", text: `
 			invoke c2 o2 claim
 			return c2 o2 claim v7`, event: 1, message: "c2 got item 7, which nobody has put"},
