@@ -33,6 +33,10 @@ func (n *Nemesis) hit(c *client, s *strike, r *faults.Rule, about string) wire.F
 			n.start(false, func() { all(cancels) })
 		}
 		return wire.Pass
+	case "lose-reply":
+		if c.link.lose > c.link.answered {
+			return wire.Pass // the connection ends with another answer
+		}
 	case "pause":
 		if c.paused != nil {
 			return wire.Pass // it is

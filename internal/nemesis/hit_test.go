@@ -77,3 +77,13 @@ func TestAClientThatIsPausedIsNotPausedOnceMore(t *testing.T) {
 		t.Errorf("struck %v", n.Struck())
 	}
 }
+
+func TestTwoAnswersOfAConnectionAreNotLost(t *testing.T) {
+	n, c := nemesis(t, "lose-reply", "a")
+	for c.link.sent = 1; c.link.sent <= 2; c.link.sent++ {
+		n.strikeAt(c, 0)
+	}
+	if n.Struck()[0] != 1 || c.link.lose != 1 {
+		t.Errorf("struck %v, the answer to request %d is lost", n.Struck(), c.link.lose)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,7 +72,7 @@ const (
 // Folder reads the logs in the folder version-2 of a server's data, in the order of their zxids. A last entry that is
 // not whole, because the server was killed or is writing it, is left out.
 func Folder(dir string) ([]Txn, error) {
-	names, err := filepath.Glob(filepath.Join(dir, "log.*"))
+	names, err := fs.Glob(os.DirFS(dir), "log.*") // the name of dir is no pattern
 	if err != nil {
 		return nil, fmt.Errorf("txnlog: %w", err)
 	}
@@ -81,12 +82,12 @@ func Folder(dir string) ([]Txn, error) {
 	}
 	var files []file
 	for _, name := range names {
-		_, zxid, _ := strings.Cut(filepath.Base(name), ".")
+		_, zxid, _ := strings.Cut(name, ".")
 		first, err := strconv.ParseUint(zxid, 16, 64)
 		if err != nil {
-			return nil, fmt.Errorf("txnlog: %s is not named after a zxid", name)
+			return nil, fmt.Errorf("txnlog: %s is not named after a zxid", filepath.Join(dir, name))
 		}
-		files = append(files, file{first, name})
+		files = append(files, file{first, filepath.Join(dir, name)})
 	}
 	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.first, b.first) })
 	var all []Txn

@@ -115,7 +115,10 @@ func TestWhatIsNoLogIsAnError(t *testing.T) {
 		"log.2": {entry("short"), "an entry ends too early"},
 		"log.3": {entry(strings.Repeat("\x00", 31) + "\x01"), "an entry ends too early"},
 	} {
-		dir := t.TempDir()
+		dir := filepath.Join(t.TempDir(), "a[1]") // which as a pattern would be another folder
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(x.text), 0o644); err != nil {
 			t.Fatal(err)
 		}

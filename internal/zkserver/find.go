@@ -3,6 +3,7 @@ package zkserver
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,8 +67,7 @@ func findClasspath(place, debianJar string) (string, error) {
 	case !info.IsDir():
 		return complain("is neither a folder nor a jar")
 	}
-	// Match stumbles over odd folder names and finds nothing then.
-	jars, err := filepath.Glob(filepath.Join(place, "lib", "zookeeper*.jar"))
+	jars, err := fs.Glob(os.DirFS(place), "lib/zookeeper*.jar") // the name of place is no pattern
 	if err != nil || len(jars) == 0 {
 		return complain("has no lib/zookeeper*.jar (a source release?)")
 	}

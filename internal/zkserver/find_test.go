@@ -26,7 +26,7 @@ func TestFindTakesTheClasspathFromTheEnvironmentOrDebian(t *testing.T) {
 	debian := touch(t, root, "debian", "zookeeper.jar")
 	lonely := touch(t, root, "lonely", "zookeeper.jar")
 	logger := touch(t, root, "debian", "slf4j-simple.jar")
-	release := filepath.Join(root, "release")
+	release := filepath.Join(root, "release [3.8]")
 	touch(t, release, "lib", "zookeeper-3.8.4.jar")
 
 	for _, c := range []struct{ name, place, want string }{
