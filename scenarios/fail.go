@@ -178,7 +178,7 @@ func command(test, file string) string {
 			words = append(words, path)
 		}
 	}
-	if testing.Short() {
+	if testing.Testing() && testing.Short() {
 		words = append(words, "-short")
 	}
 	return strings.Join(append(words, "-run", quoted(strings.Join(parts, "/")), "-zksim.schedule", pipeline.Quote(file)),
