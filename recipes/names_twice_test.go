@@ -41,14 +41,15 @@ func TestANameThatIsUnregisteredBeforeItsAnswerStaysSo(t *testing.T) {
 	})
 }
 
-// beforeMulti is a connection before whose first multi of two operations something happens.
+// beforeMulti is a connection before whose first multi of so many operations something happens.
 type beforeMulti struct {
 	recipes.Conn
+	ops       int
 	meanwhile func()
 }
 
 func (b *beforeMulti) Multi(ops ...any) ([]zk.MultiResponse, error) {
-	if f := b.meanwhile; len(ops) == 2 && f != nil {
+	if f := b.meanwhile; len(ops) == b.ops && f != nil {
 		b.meanwhile = nil
 		f()
 	}
@@ -60,7 +61,7 @@ func TestANameIsUnregisteredOnce(t *testing.T) {
 	play(t, nil, func(a actor) {
 		opt := recipes.NamesOptions{Owner: "me"}
 		n := recipes.NewNames(a.Conn, a.env, "/names", opt)
-		b := recipes.NewNames(&beforeMulti{a.Conn, func() { a.is("Unregister", n.Unregister(ctx, "x"), nil) }}, a.env,
+		b := recipes.NewNames(&beforeMulti{a.Conn, 2, func() { a.is("Unregister", n.Unregister(ctx, "x"), nil) }}, a.env,
 			"/names", opt)
 		a.is("Register", n.Register(ctx, "x", nil), nil)
 		a.is("Unregister what is gone by then", b.Unregister(ctx, "x"), recipes.ErrNoName)

@@ -70,3 +70,17 @@ func TestAnItemThatWasClaimedLateIsNotTakenTwice(t *testing.T) {
 		}
 	})
 }
+
+// An item that is taken between the moments at which another consumer reads and claims it is not claimed.
+func TestAnItemThatIsGoneByThenIsNotClaimed(t *testing.T) {
+	play(t, nil, func(a actor) {
+		q := recipes.NewQueue(a.Conn, a.env, "/q", recipes.QueueOptions{})
+		b := recipes.NewQueue(&beforeMulti{a.Conn, 3, func() {
+			_, err := q.TryTake(ctx)
+			a.is("TryTake", err, nil)
+		}}, a.env, "/q", recipes.QueueOptions{})
+		a.is("Put", q.Put(ctx, nil), nil)
+		_, err := b.TryClaim(ctx)
+		a.is("TryClaim of what is gone by then", err, recipes.ErrEmpty)
+	})
+}
