@@ -19,12 +19,7 @@ import (
 // median of the ratios, and for how many microseconds another client has waited for a set: the median, and the longest
 // of a hundred.
 func BenchmarkConnects(b *testing.B) {
-	names := []string{"zksim", "zookeeper"}
-	var addrs []string
-	for _, name := range names {
-		addr, _ := lives(b, name)
-		addrs = append(addrs, addr)
-	}
+	names, addrs := bothLive(b)
 	for _, what := range []string{"warm", "connect", "session", "close"} { // the first time is for Java to compile
 		b.Run(what, func(b *testing.B) {
 			var rates, waits [2][]float64

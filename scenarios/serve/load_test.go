@@ -59,12 +59,7 @@ func BenchmarkStart(b *testing.B) {
 // by turns, each in a process of its own, so that what else the machine does slows both. It tells the medians, in
 // microseconds for an operation, and the median of the ratios.
 func BenchmarkLoad(b *testing.B) {
-	names := []string{"zksim", "zookeeper"}
-	var addrs []string
-	for _, name := range names {
-		addr, _ := lives(b, name)
-		addrs = append(addrs, addr)
-	}
+	names, addrs := bothLive(b)
 	for i, n := range []int{10, 1, 10, 100} { // the first time is for Java to compile what it runs often
 		sides := []*load{newLoad(b, addrs[0], i, n), newLoad(b, addrs[1], i, n)}
 		for _, op := range []string{"create", "set", "get"} {
@@ -88,6 +83,16 @@ func BenchmarkLoad(b *testing.B) {
 			side.close()
 		}
 	}
+}
+
+// bothLive starts our server and a real one, each in a process of its own.
+func bothLive(b *testing.B) (names, addrs []string) {
+	names = []string{"zksim", "zookeeper"}
+	for _, name := range names {
+		addr, _ := lives(b, name)
+		addrs = append(addrs, addr)
+	}
+	return names, addrs
 }
 
 func median(list []float64) float64 {
