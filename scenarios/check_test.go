@@ -160,7 +160,8 @@ func TestCheckPrintsTheCommandThatRunsTheTests(t *testing.T) {
 	if !strings.Contains(f.fatal, "    reproduce  go run ./cmd/simrun test ") {
 		t.Errorf("%s", f.fatal)
 	}
-	os.Unsetenv("ZKSIM_TEST_COMMAND")                                                         // until the test ends
+	os.Unsetenv("ZKSIM_TEST_COMMAND") // until the test ends
+
 	for exact, want := range map[bool]string{true: "go tool simrun test", false: "go test"} { // order-free: a call each
 		if got := scenarios.TestCommand(exact); got != want {
 			t.Errorf("with the overlay %v: got %q, expected %q", exact, got, want)
