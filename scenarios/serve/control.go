@@ -37,11 +37,12 @@ func (e *Ensemble) Strike(plan string) error {
 	})
 }
 
-// Strikes returns the faults that have happened, and what became of each rule.
+// Strikes returns the faults that have happened, and what became of each rule; behind these are the rules that were
+// added and had not struck when a Reset took them away, the first 100 of all.
 func (e *Ensemble) Strikes() ([]Strike, []Rule) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return slices.Clone(e.strikes), e.rules()
+	return slices.Clone(e.strikes), append(e.rules(), e.earlier.unmet...)
 }
 
 // Expire ends the session of a client, 1 for c1, as if nothing had been heard of it for its timeout.
@@ -356,7 +357,7 @@ func (e *Ensemble) Reset() (Judgement, error) {
 	j := alone.judge()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.earlier.add(&v)
+	e.earlier.add(&v, len(e.options.Faults))
 	for _, text := range j.Violations {
 		if len(e.before) < maxReports {
 			e.before = append(e.before, fmt.Sprintf("before reset %d: %s", n, text))

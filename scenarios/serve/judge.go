@@ -47,18 +47,24 @@ type circumstances struct {
 
 // earlier is what a judgement of what was after a reset does not ask for again: a test may end with one.
 type earlier struct {
-	asked bool           // clients have asked for something
-	times map[string]int // that rules have struck
+	asked bool   // clients have asked for something
+	times []int  // that rules of the options have struck
+	unmet []Rule // that were added, and had not struck when a reset took them away
 }
 
-// add adds what was before a reset, of which this is the evidence.
-func (x *earlier) add(v *evidence) {
+// add adds what was before a reset, of which this is the evidence. So many rules, the first ones, are of the options.
+func (x *earlier) add(v *evidence, ofOptions int) {
 	x.asked = x.asked || slices.ContainsFunc(v.events.all(), judge.Asks)
 	if x.times == nil {
-		x.times = map[string]int{}
+		x.times = make([]int, ofOptions)
 	}
-	for _, r := range v.rules {
-		x.times[r.Rule] = r.Times + r.Earlier
+	for i, r := range v.rules {
+		switch {
+		case i < ofOptions:
+			x.times[i] += r.Times
+		case r.Times == 0 && len(x.unmet) < maxReports:
+			x.unmet = append(x.unmet, r)
+		}
 	}
 }
 

@@ -190,15 +190,18 @@ type Rule struct {
 	Rule     string `json:"rule"`
 	Times    int    `json:"times"`    // it struck
 	Possible bool   `json:"possible"` // it could have struck at some moment
-	Earlier  int    `json:"earlier"`  // times that it struck before the last reset
+	Earlier  int    `json:"earlier"`  // times that it struck before the last reset, if it is of the options
 }
 
 // rules returns what became of all rules.
 func (e *Ensemble) rules() []Rule {
 	list := make([]Rule, 0, len(e.plan))
 	for i, x := range e.injector.Struck(nil, e.plan, e.world.History) {
-		name := e.plan[i].String()
-		list = append(list, Rule{name, x.Times, x.Possible, e.earlier.times[name]})
+		r := Rule{Rule: e.plan[i].String(), Times: x.Times, Possible: x.Possible}
+		if i < len(e.earlier.times) {
+			r.Earlier = e.earlier.times[i]
+		}
+		list = append(list, r)
 	}
 	return list
 }

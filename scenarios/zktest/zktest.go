@@ -131,8 +131,8 @@ func (x *Ensemble) record(file string) error {
 	return errors.Join(x.e.WriteRecording(out), out.Close())
 }
 
-// allStruck holds the test to its plan but for the first rules, which are exempt. Those that have struck before a reset
-// need not strike again.
+// allStruck holds the test to its plan but for the first rules, which are exempt. Those of the options that have struck
+// before a reset need not strike again; those that were added must strike before the next one.
 func (x *Ensemble) allStruck(exempt int) {
 	strikes, rules := x.e.Strikes()
 	for _, r := range rules[exempt:] {
@@ -161,7 +161,8 @@ func (x *Ensemble) must(err error) {
 	}
 }
 
-// Strike adds rules to the plan, which strike as soon as they can; one with nth counts from now on.
+// Strike adds rules to the plan, which strike as soon as they can; one with nth counts from now on. They are there
+// until the next Reset; one that has not struck by then makes the test fail when it ends.
 func (x *Ensemble) Strike(plan string) { x.t.Helper(); x.must(x.e.Strike(plan)) }
 
 // Struck returns the faults that have happened.

@@ -234,6 +234,39 @@ func TestARuleThatStruckBeforeAResetNeedNotStrikeAgain(t *testing.T) {
 	}
 }
 
+func TestARuleThatWasAddedMustStrikeBeforeAReset(t *testing.T) {
+	r := &record{TB: t}
+	e := zktest.Start(r, zktest.Options{Faults: "lose-reply=1"})
+	c, _, err := zk.Connect(e.Addrs(), 10*time.Second, zk.WithLogger(silent{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	e.Strike("lose-reply=1")
+	for range 2 {
+		if _, _, err := c.Exists("/"); err != zk.ErrConnectionClosed {
+			t.Error(err)
+		}
+	}
+	e.Reset() // before which both have struck
+	for _, plan := range []string{"lose-reply=1", "disconnect=1@client=c9", "expire=1@client=c9"} {
+		e.Strike(plan)
+		if strings.HasPrefix(plan, "disconnect") {
+			e.Reset()
+		}
+	}
+	for _, f := range r.cleanups {
+		f()
+	}
+	want := ""
+	for _, rule := range []string{"expire=1@client=c9", "lose-reply=1", "disconnect=1@client=c9"} {
+		want += "zktest: the rule " + rule + " has never struck, so the test did not meet that fault\n"
+	}
+	if r.text.String() != want {
+		t.Errorf("%q, expected %q", &r.text, want)
+	}
+}
+
 // leavesAnEphemeral has a client go without closing its session, and ends the test.
 func leavesAnEphemeral(t *testing.T, o zktest.Options) *record {
 	t.Helper()
