@@ -57,13 +57,14 @@ func znodeRows(w *sim.World) []history.Row {
 // sessionRows returns the sessions that any server holds.
 func sessionRows(w *sim.World, stores []*model.Server) []history.Row {
 	var rows []history.Row
+	at := map[int64]int{} // the row of a session: there may be many
 	for k, s := range stores {
 		for _, id := range s.Sessions() {
-			same := func(r history.Row) bool { return r.Key == idText(id) }
-			if i := slices.IndexFunc(rows, same); i >= 0 {
+			if i, there := at[id]; there {
 				rows[i].Cells[1] += " " + serverName(k)
 				continue
 			}
+			at[id] = len(rows)
 			c := w.Owner(id)
 			rows = append(rows, history.Row{Table: history.Sessions, Client: int32(c.ID()), Key: idText(id),
 				Cells: []string{c.Name(), serverName(k)}})
@@ -107,13 +108,15 @@ func watchRows(c *sim.Client, stores []*model.Server) []history.Row {
 		held = stores[c.Server()].Watches(c.ServerConn())
 	}
 	var rows []history.Row
+	known := map[string]bool{}
 	add := func(w model.Watch, where string) {
 		kind := "znode"
 		if w.Child {
 			kind = "children"
 		}
 		key := fmt.Sprintf("%s %s %s", c.Name(), kind, w.Path)
-		if !slices.ContainsFunc(rows, func(r history.Row) bool { return r.Key == key }) {
+		if !known[key] {
+			known[key] = true
 			rows = append(rows, history.Row{Table: history.Watches, Client: int32(c.ID()), Key: key, Cells: []string{where}})
 		}
 	}

@@ -247,7 +247,7 @@ func (t *tracer) changes() []history.Row {
 	var list []history.Row
 	seen := [history.Tables]map[string]history.Row{}
 	for i := range seen {
-		seen[i] = map[string]history.Row{}
+		seen[i] = make(map[string]history.Row, len(t.rows[i]))
 	}
 	rows, leader := observe(t.world), t.world.Leader()
 	last := t.tree
