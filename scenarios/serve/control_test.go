@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -65,7 +67,7 @@ func TestTheControlChannelDoesWhatItIsToldAndSaysWhatHasStruck(t *testing.T) {
 		{"/stop", `{"server": 3, "client": 1}`, `unknown field "client", expected server`},
 		{"/stop", `{"server": "3"}`, `expected JSON as {"server": 1}, not {"server": "3"}`},
 		{"/stop", `{"server": 3} s2`, "nothing after"},
-		{"/quiet", "1", ""}, {"/quiet", "2s", "expected milliseconds as 20"}, {"/quiet", "60001", "expected 0 to 60000"},
+		{"/quiet", "1", ""}, {"/quiet", "0", ""}, {"/quiet", "2s", "expected milliseconds as 20"}, {"/quiet", "60001", "expected 0 to 60000"},
 		{"/expire", "c-1", `"c-1", expected c1 or 0x1001`}, {"/expire", "c9", "has one: c1"},
 		{"/expire", "cat", `"cat", expected c1 or 0x1001`}, {"/stop", "cat", `"cat", expected s1`},
 		{"/expire", `{"client": 1, "session": "0x1001"}`, "expected one of client and session"},
@@ -330,5 +332,28 @@ func TestAResetAtTheEndTakesNothingBack(t *testing.T) {
 	e.Close()
 	if j, _ := judgedAgain(t, e); !slices.Equal(j.Inconclusive, []string{never}) {
 		t.Errorf("%q", j.Inconclusive)
+	}
+}
+
+func TestQuietForNoTimeWaitsForNothingThatMayCome(t *testing.T) {
+	e := start(t, Options{})
+	hello(t, dial(t, e), 0, make([]byte, jute.PasswordLen))
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	e.mu.Lock()
+	e.last = time.Now() // a request has just come
+	e.mu.Unlock()
+	for _, order := range orders {
+		if order.name != "quiet" {
+			continue
+		}
+		for _, body := range []string{"0", `{"ms": 0}`} {
+			if _, err := order.obey(gone, e, body); err != nil {
+				t.Errorf("%s: %v", body, err)
+			}
+		}
+		if _, err := order.obey(gone, e, "60000"); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, expected that it waits", err)
+		}
 	}
 }

@@ -120,7 +120,7 @@ func (o *order) obey(ctx context.Context, e *Ensemble, body string) (*Judgement,
 
 // read reads the body of a request: JSON with fields that the order takes, or the text of one of them.
 func (o *order) read(body string) (*arguments, error) {
-	f := &arguments{}
+	f := &arguments{Calm: usualCalm}
 	switch {
 	case body == "" && (len(o.takes) == 0 || o.takes[0].blank):
 		return f, nil
@@ -195,7 +195,7 @@ func (e *Ensemble) quietOrdered(ctx context.Context, f *arguments) error {
 	if f.Calm < 0 || f.Calm > maxCalm {
 		return fmt.Errorf("serve: quiet for %d ms, expected 0 to %d", f.Calm, maxCalm)
 	}
-	return e.Quiet(ctx, time.Duration(cmp.Or(f.Calm, usualCalm))*time.Millisecond)
+	return e.Quiet(ctx, time.Duration(f.Calm)*time.Millisecond)
 }
 
 // errNoRules is the error of an order to strike with nothing.
