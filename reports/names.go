@@ -137,7 +137,11 @@ func Printable(s string) string {
 // cutBefore finds how long a text was that package zktest has cut.
 var cutBefore = regexp.MustCompile(`\.\.\. (\(\d+ bytes\))`)
 
-// clip cuts a long text, visibly, and says how long it is, or was before it was cut for the first time.
+// longestWord is how long a word may be that is left out rather than cut.
+const longestWord = 40
+
+// clip cuts a long text, visibly and between two words, and says how long it is, or was before it was cut for the first
+// time.
 func clip(s string) string {
 	if len(s) <= longest {
 		return s
@@ -148,6 +152,9 @@ func clip(s string) string {
 	}
 	for i := range s {
 		if i >= longest-20 {
+			if blank := strings.LastIndexByte(s[:i+1], ' '); blank >= i-longestWord {
+				i = blank
+			}
 			return s[:i] + "… " + size
 		}
 	}
