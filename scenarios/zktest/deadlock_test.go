@@ -63,7 +63,7 @@ func TestGoroutinesThatOnlyCallTheLibraryAreThoseOfTheCode(t *testing.T) {
 		return
 	}
 	out := runHidden(t, t.TempDir(), "TestHiddenClosers", "-zksim.seeds", "1-3")
-	expect(t, out, "seed 1: nothing is known of the run", "for a mutex (zk.(*Conn).Close), and 1 more do")
+	expect(t, out, "seed 1: nothing is known of the run", "for a mutex (zk.(*Conn).Close), and 1 more does")
 }
 
 func TestHiddenCircle(t *testing.T) {

@@ -101,3 +101,6 @@ func SharedFile(dir string) (*os.File, int, error) {
 	}
 	return s.file, sharedSize, nil
 }
+
+// Together joins what is said of goroutines.
+func Together(text ...string) string { return together(text) }

@@ -281,3 +281,17 @@ func TestWhatGoroutinesWaitForIsSaidOnce(t *testing.T) {
 		t.Errorf("the first line has %d characters: %s", len(line), line)
 	}
 }
+
+func TestGoroutinesThatWaitAreCounted(t *testing.T) {
+	for want, text := range map[string][]string{
+		"a":                             {"a"},
+		"a, and 1 more does":            {"a", "a"},
+		"a, and 2 more do; b":           {"a", "b", "a", "a"},
+		"a; b; c; 1 more is elsewhere":  {"a", "b", "c", "d"},
+		"a; b; c; 2 more are elsewhere": {"a", "b", "c", "d", "d"},
+	} {
+		if got := zktest.Together(text...); got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+	}
+}

@@ -44,13 +44,21 @@ func together(text []string) string {
 			n = i
 		}
 		list = append(list, text[0])
-		if n > 1 {
+		switch n {
+		case 1:
+		case 2:
+			list[len(list)-1] += ", and 1 more does"
+		default:
 			list[len(list)-1] += fmt.Sprintf(", and %d more do", n-1)
 		}
 		text = text[n:]
 	}
-	if len(text) > 0 {
-		list = append(list, fmt.Sprintf("%d more are elsewhere", len(text)))
+	switch n := len(text); n {
+	case 0:
+	case 1:
+		list = append(list, "1 more is elsewhere")
+	default:
+		list = append(list, fmt.Sprintf("%d more are elsewhere", n))
 	}
 	return strings.Join(list, "; ")
 }
