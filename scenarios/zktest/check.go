@@ -37,7 +37,7 @@ func judged(t *testing.T, s scenarios.Scenario, judge func(t scenarios.T, s scen
 	if slices.ContainsFunc(s.Faults, simulatedOnly) {
 		s = s.WithPlan(slices.DeleteFunc(slices.Clone(s.Faults), simulatedOnly))
 	}
-	check(t, s, func(c *Cluster) {
+	check(t, s, count(t), func(c *Cluster) {
 		c.lasting, c.stuck, c.timers = afterwards, c.host.wait, &timers{}
 		c.host.programs(&s)
 	}, judge)

@@ -82,7 +82,8 @@ var Judged = judged
 func JudgedCode(
 	t *testing.T, code func(c *Cluster), judge func(t scenarios.T, s scenarios.Scenario), options ...Option,
 ) {
-	check(t, scenario(t, code, options), code, judge)
+	nth := count(t)
+	check(t, scenario(t, nth, code, options), nth, code, judge)
 }
 
 // Endless makes a run of code whose driver waits for good, and returns what that comes to.

@@ -21,9 +21,9 @@ import (
 // fails is told in the same way.
 func Fuzz(f *testing.F, code func(c *Cluster), options ...Option) {
 	f.Helper()
-	s := scenario(f, code, options)
-	code = recorded(code)
 	nth := count(f)
+	s := scenario(f, nth, code, options)
+	code = recorded(code)
 	if childOf > 0 {
 		f.Add([]byte{})
 		f.Fuzz(func(t *testing.T, _ []byte) {

@@ -3,6 +3,7 @@ package zktest_test
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -293,5 +294,29 @@ func TestGoroutinesThatWaitAreCounted(t *testing.T) {
 		if got := zktest.Together(text...); got != want {
 			t.Errorf("%q, expected %q", got, want)
 		}
+	}
+}
+
+func TestHiddenTwoChecks(t *testing.T) {
+	hidden(t)
+	for _, path := range []string{"/parent", "/no/parent"} {
+		zktest.Run(t, func(c *zktest.Cluster) {
+			if _, err := c.Connect().Create(path, nil, 0, open); err == zk.ErrNoNode {
+				c.Errorf("%v", err)
+			}
+		}, zktest.Servers(1), zktest.Faults("disconnect"))
+	}
+}
+
+// TestChecksOfATestHaveSchedulesOfTheirOwn has the second of two fail, twice: the first does not replay what that left.
+func TestChecksOfATestHaveSchedulesOfTheirOwn(t *testing.T) {
+	dir := t.TempDir()
+	for range 2 {
+		out := runHidden(t, dir, "TestHiddenTwoChecks", "-zksim.seeds", "1-20")
+		expect(t, out, "zktest/TestHiddenTwoChecks held in 20 runs", "testdata/zksim/zktest.TestHiddenTwoChecks-2/always-")
+	}
+	list, err := os.ReadDir(filepath.Join(dir, "testdata", "zksim"))
+	if len(list) != 1 {
+		t.Errorf("%v, %v, expected one folder", list, err)
 	}
 }

@@ -102,7 +102,7 @@ func Caught(checkers ...string) Option {
 //
 // A run fails if the code says so ([Cluster.Errorf], [Cluster.Always]), panics, or waits when nothing more can happen.
 // When code returns, all that it has started must be about to end: goroutines that stay are a failure, too. What it has
-// given to t.Cleanup is called then.
+// given to t.Cleanup is called then. Each check of a test, all but the first by its number, has schedules of its own.
 //
 //	func TestMyService(t *testing.T) {
 //		zktest.Run(t, func(c *zktest.Cluster) {
@@ -123,11 +123,12 @@ func Caught(checkers ...string) Option {
 // ZKSIM_INLINE=1 in the environment this process makes the runs, as for a debugger.
 func Run(t *testing.T, code func(c *Cluster), options ...Option) {
 	t.Helper()
-	check(t, scenario(t, code, options), recorded(cleaned(t, code)), scenarios.Check)
+	nth := count(t)
+	check(t, scenario(t, nth, code, options), nth, recorded(cleaned(t, code)), scenarios.Check)
 }
 
-// scenario returns that of a test.
-func scenario(t testing.TB, code func(c *Cluster), options []Option) scenarios.Scenario {
+// scenario returns that of the n-th check of a test.
+func scenario(t testing.TB, nth int, code func(c *Cluster), options []Option) scenarios.Scenario {
 	t.Helper()
 	refuse("Run, Search or Fuzz")
 	if code == nil {
@@ -135,6 +136,9 @@ func scenario(t testing.TB, code func(c *Cluster), options []Option) scenarios.S
 	}
 	s := scenarios.Scenario{Name: "zktest/" + word(t.Name()), Doc: "code outside of the simulator", Clients: 1,
 		Servers: []int{1, 3}, Faults: serve.Contract()}
+	if nth > 1 { // no hash of a name is as short
+		s.Name += fmt.Sprintf("-%d", nth)
+	}
 	for i, o := range options {
 		if o == nil {
 			t.Fatalf("zktest: option %d is nil", i+1)
@@ -178,23 +182,23 @@ type Bounds = scenarios.SearchBounds
 // fails if the bounds are not closed after that many runs.
 func Search(t *testing.T, bounds Bounds, code func(c *Cluster), options ...Option) {
 	t.Helper()
-	s := scenario(t, code, options)
-	check(t, s, recorded(cleaned(t, code)), func(t scenarios.T, s scenarios.Scenario) {
+	nth := count(t)
+	s := scenario(t, nth, code, options)
+	check(t, s, nth, recorded(cleaned(t, code)), func(t scenarios.T, s scenarios.Scenario) {
 		t.Helper()
 		scenarios.Exhaust(t, s, bounds)
 	})
 }
 
-// check has a scenario judged whose program is that code, in processes of their own.
+// check has a scenario judged whose program is that code, in processes of their own. It is the n-th check of the test.
 func check(
-	t *testing.T, s scenarios.Scenario, code func(c *Cluster), judge func(t scenarios.T, s scenarios.Scenario),
+	t *testing.T, s scenarios.Scenario, nth int, code func(c *Cluster), judge func(t scenarios.T, s scenarios.Scenario),
 ) {
 	t.Helper()
 	t.Context().Done() // code may use it in each run, so the first must not be the one that makes its channel
 	if t.Context().Err() != nil {
 		t.Fatal("zktest: the test is over, expected a call by the test itself and not by a function for t.Cleanup")
 	}
-	nth := count(t)
 	switch mine := childOf; {
 	case served.Load():
 		t.SkipNow()
