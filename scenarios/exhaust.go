@@ -40,6 +40,9 @@ func Exhaust(t T, s Scenario, b SearchBounds) {
 		r.to(engine.Nondeterministic, says)
 		t.Fatalf("%s: %d of %d runs were not those which their choices were found in, so nothing is closed", s.Name,
 			x.Missed, x.Made)
+	case ctx.Err() != nil && x.Doubt == "" && !x.Closed:
+		r.to(engine.Inconclusive, says)
+		t.Fatalf("%s: the time was up before all was done: %s", s.Name, says)
 	case x.Doubt != "" || !x.Closed:
 		r.to(engine.Inconclusive, says)
 		t.Fatalf("%s: %s", s.Name, joined(says, x.Doubt))

@@ -108,7 +108,7 @@ func (x *Searched) level(
 	wg.Wait()
 	for i := range all {
 		f := &all[i]
-		if !f.made {
+		if !f.made || f.err != nil && ctx.Err() != nil { // it was interrupted
 			continue
 		}
 		x.Made++

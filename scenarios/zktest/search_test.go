@@ -95,6 +95,17 @@ func TestASearchThatIsNotClosedIsNoSuccess(t *testing.T) {
 		"1 delay: the first 40 runs")
 }
 
+func TestHiddenEndlessSearch(t *testing.T) {
+	hidden(t)
+	zktest.Search(t, zktest.Bounds{Faults: 9, Delays: 9, Runs: 1 << 30}, twoLocks, zktest.Servers(1),
+		zktest.Faults(connectionFaults))
+}
+
+func TestASearchThatHasNoTimeSaysSo(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenEndlessSearch", "-test.timeout", "2s"), "the time was up before all "+
+		"was done: not every schedule of 1 server with at most 9 faults and 9 delays: the first ")
+}
+
 func FuzzOurLock(f *testing.F) { zktest.Fuzz(f, twoLocks) }
 
 func FuzzHidden(f *testing.F) {
