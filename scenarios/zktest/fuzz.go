@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"zksim/scenarios"
 	"zksim/sim"
@@ -38,11 +39,24 @@ func Fuzz(f *testing.F, code func(c *Cluster), options ...Option) {
 		scenarios.Fuzz(inlined(f, &s, code), s)
 		return
 	}
-	p := &processes{ctx: f.Context(), name: f.Name(), nth: nth, all: map[*process]bool{}}
+	ctx, cancel := untilDeadline(f.Context(), deadline())
+	f.Cleanup(cancel)
+	p := &processes{ctx: ctx, name: f.Name(), nth: nth, all: map[*process]bool{}}
 	f.Cleanup(p.close)
 	s.Outside = func(*sim.World, func() error) error { panic("zktest: a run of a process of its own") }
 	s.Elsewhere = p.worker
 	scenarios.Fuzz(f, s)
+}
+
+// begun is when this process has begun, a little before package testing counts its time.
+var begun = time.Now()
+
+// deadline returns when the time of all tests is over, which a fuzz test has no method for; zero: never.
+func deadline() time.Time {
+	if limit, err := time.ParseDuration(value("test.timeout")); err == nil && limit > 0 {
+		return begun.Add(limit)
+	}
+	return time.Time{}
 }
 
 // fuzzer is a fuzz test whose inputs are run by its own process.

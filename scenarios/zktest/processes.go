@@ -34,8 +34,8 @@ type processes struct {
 	spawner spawner
 }
 
-// errInterrupted says that a run was interrupted.
-var errInterrupted = errors.New("interrupted")
+// errInterrupted says that a run was interrupted, as all are when go test is about to end the test.
+var errInterrupted = errors.New("the time of the test was up")
 
 // worker returns a worker for a runner.
 func (x *processes) worker() (engine.Worker, error) { return &worker{all: x}, nil }

@@ -211,7 +211,8 @@ func check(
 		inline(t, s, code, judge)
 		return
 	}
-	ctx, cancel := untilDeadline(t)
+	end, _ := t.Deadline()
+	ctx, cancel := untilDeadline(t.Context(), end)
 	defer cancel()
 	p := &processes{ctx: ctx, name: t.Name(), nth: nth, all: map[*process]bool{}}
 	defer p.close()
@@ -257,14 +258,13 @@ func (t timed) Context() context.Context { return t.ctx }
 const margin = 3 * time.Second
 
 // untilDeadline returns a context that is done when nine tenths are over of the time that the test has, or little is
-// left.
-func untilDeadline(t *testing.T) (context.Context, context.CancelFunc) {
-	end, ok := t.Deadline()
-	if !ok {
-		return context.WithCancel(t.Context())
+// left. The zero time is none.
+func untilDeadline(ctx context.Context, end time.Time) (context.Context, context.CancelFunc) {
+	if end.IsZero() {
+		return context.WithCancel(ctx)
 	}
 	left := time.Until(end)
-	return context.WithDeadline(t.Context(), end.Add(-max(left/10, min(margin, left/2))))
+	return context.WithDeadline(ctx, end.Add(-max(left/10, min(margin, left/2))))
 }
 
 // inline runs the scenario in this process.

@@ -119,6 +119,22 @@ func FuzzHidden(f *testing.F) {
 	}, zktest.Faults("lose-reply=1@op=create"))
 }
 
+func FuzzHiddenSpin(f *testing.F) {
+	if os.Getenv("ZKTEST_HIDDEN") == "" {
+		f.Skip("run by another test")
+	}
+	zktest.Fuzz(f, func(*zktest.Cluster) {
+		for {
+		}
+	})
+}
+
+// TestInputsThatTakeAllTimeAreToldOf has -timeout end what the inputs of a fuzz test do, rather than the process.
+func TestInputsThatTakeAllTimeAreToldOf(t *testing.T) {
+	out := runHidden(t, t.TempDir(), "FuzzHiddenSpin", "-test.timeout", "2s")
+	expect(t, out, "zktest/FuzzHiddenSpin: the time of the test was up", "--- FAIL: FuzzHiddenSpin/seed#20")
+}
+
 // TestTheFuzzerFindsALostReply runs the fuzzer, and then what it has kept.
 func TestTheFuzzerFindsALostReply(t *testing.T) {
 	dir := t.TempDir()
