@@ -231,8 +231,10 @@ func orGiveServers(err error) error {
 // start starts servers, unless there are some.
 func (x *liveCheck) start(ctx context.Context) (err error) {
 	if x.servers != "" {
-		x.addrs, err = numeric(x.addrs)
-		return err
+		if x.addrs, err = numeric(x.addrs); err != nil {
+			return err
+		}
+		return anyListens(ctx, x.addrs)
 	}
 	o := zkserver.Options{Servers: x.nodes, Log: &x.log, Links: x.nodes == 3 && len(x.plan) > 0}
 	if o.Links {

@@ -155,3 +155,11 @@ func TestSomebodyElsesServersMayBeGivenByName(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+func TestServersOfWhichNoneListensAreToldAtOnce(t *testing.T) {
+	r := simrun(t, "check", "-backend", "zookeeper", "-servers", "127.0.0.1:1", "-o", t.TempDir(), "counter/counter")
+	const want = "simrun check: -servers: dial tcp 127.0.0.1:1: connect: connection refused\n"
+	if r.code != exitUsage || r.err != want {
+		t.Errorf("%+v, expected %s", r, want)
+	}
+}
