@@ -73,7 +73,10 @@ func (x *liveCheck) scenario(ctx context.Context, a *app, s *engine.Scenario) (o
 		run, err := x.once(ctx, s, seed)
 		if errors.Is(ctx.Err(), context.Canceled) { // programs may have given up for that reason
 			bar.clear()
-			return x.interrupted(a, s), nil
+			r.interrupt(seed - x.seeds.First)
+			out := x.tell(ctx, a, s, r)
+			out.cut = true
+			return out, nil
 		}
 		bar.add()
 		over, err := x.judge(ctx, s, r, seed, run, err)
@@ -171,10 +174,16 @@ func (r *liveResult) lacks(waived []string) {
 	r.waived = slices.DeleteFunc(slices.Clone(r.waived), func(w string) bool { return !slices.Contains(waived, w) })
 }
 
-func (x *liveCheck) interrupted(a *app, s *engine.Scenario) outcome {
-	fmt.Fprintf(a.out, "inconclusive %-24s on ZooKeeper  %s\n", s.Name, interrupted)
-	x.rows = append(x.rows, pipeline.RowOf(s, engine.Inconclusive, "on ZooKeeper: "+interrupted))
-	return outcome{x.t.count(engine.Inconclusive), true}
+// interrupt takes note that the runs have ended after so many seeds, and keeps what these came to.
+func (r *liveResult) interrupt(seeds uint64) {
+	why := interrupted
+	if seeds > 0 {
+		why += " after " + history.Counted(int(seeds), "seed")
+		if r.status == engine.Inconclusive {
+			why += "; " + r.says
+		}
+	}
+	r.status, r.says = engine.Inconclusive, why
 }
 
 // circumstances say in a few words where a scenario was run.

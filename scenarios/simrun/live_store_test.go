@@ -136,6 +136,33 @@ func TestARuleThatStrikesNothingIsNamedAndSoIsWhatNoRunHad(t *testing.T) {
 	}
 }
 
+func TestAnInterruptedScenarioTellsWhatItsSeedsCameTo(t *testing.T) {
+	s := catalog.Named("lock/lock")
+	x := &liveCheck{checkFlags: &checkFlags{}}
+	x.out = t.TempDir()
+	r := &liveResult{status: engine.Held}
+	run := &ensemble.LiveRun{Store: "zxids out of order", History: &history.History{}}
+	if over, err := x.judge(t.Context(), s, r, 1, run, nil); over || err != nil {
+		t.Fatalf("over %v, %v", over, err)
+	}
+	for _, c := range []struct {
+		r     *liveResult
+		seeds uint64
+		want  string
+	}{
+		{&liveResult{status: engine.Held}, 0, "interrupted\n"},
+		{&liveResult{status: engine.Held}, 1, "interrupted after 1 seed\n"},
+		{r, 2, "interrupted after 2 seeds; seed 1: the store, not your recipe: zxids out of order\n        version "},
+	} {
+		var out bytes.Buffer
+		c.r.interrupt(c.seeds)
+		x.tell(t.Context(), &app{out: &out}, s, c.r)
+		if want := "inconclusive lock/lock                on ZooKeeper  " + c.want; !strings.HasPrefix(out.String(), want) {
+			t.Errorf("%s, expected %s", &out, want)
+		}
+	}
+}
+
 func TestARunThatJudgesNothingIsNotTheLast(t *testing.T) {
 	s := catalog.Named("monitor/asked")
 	x := &liveCheck{checkFlags: &checkFlags{}}
