@@ -151,8 +151,26 @@ func (p *proxy) accept() {
 	}
 }
 
-// proxyDial bounds how long a server may take to accept.
-const proxyDial = 5 * time.Second
+// Limits of connecting to a server.
+const (
+	proxyDial   = 5 * time.Second       // how long it may take to accept
+	redials     = 20                    // how often a follower's connection is tried that is refused
+	redialPause = 50 * time.Millisecond // between two of these
+)
+
+// dial connects to the server. One that was elected may not listen yet. Its followers would try again if it refused
+// them; but a proxy has taken their connection, so it tries in their place. Otherwise they would begin another
+// election, and the server wait for them until its time is up.
+func (p *proxy) dial() (to net.Conn, err error) {
+	for range redials {
+		to, err = net.DialTimeout("tcp", p.to, proxyDial)
+		if err == nil || p.self != nil {
+			break
+		}
+		time.Sleep(redialPause)
+	}
+	return to, err
+}
 
 // serve forwards a connection in both directions until one of them ends.
 func (p *proxy) serve(c net.Conn) {
@@ -161,7 +179,7 @@ func (p *proxy) serve(c net.Conn) {
 		io.Copy(io.Discard, c) // until it is closed
 		return
 	}
-	to, err := net.DialTimeout("tcp", p.to, proxyDial)
+	to, err := p.dial()
 	if err != nil {
 		return
 	}
