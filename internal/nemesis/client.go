@@ -34,8 +34,9 @@ type client struct {
 // link is what is known of the requests of one connection.
 type link struct {
 	sent, answered int
-	lose, last     int // the answer to this one is lost, or the last one; 0: none
-	final          int // the answer to this one is the last one of the session
+	lose, last     int  // the answer to this one is lost, or the last one; 0: none
+	final          int  // the answer to this one is the last one of the session
+	ended          bool // the client has closed its session
 }
 
 // errRefused is what dialing says while nobody is to reach a server.
@@ -84,6 +85,19 @@ func (c *client) stall() {
 
 // stallDelay is how long a client may take to notice that its connection is closed.
 const stallDelay = 50 * time.Millisecond
+
+// connected reports whether there is a connection that nobody has closed.
+func (c *client) connected() bool {
+	if c.conn == nil {
+		return false
+	}
+	select {
+	case <-c.conn.Closed():
+		return false
+	default:
+		return true
+	}
+}
 
 // cut closes the connection.
 func (c *client) cut() {
@@ -155,12 +169,16 @@ func (n *Nemesis) reachable(i int) int {
 
 // sends decides about a packet of the client.
 func (c *client) sends(l *link, p *wire.Packet) wire.Fate {
-	if p.Kind != wire.Operation || p.Request.Op == model.OpCloseSession {
+	if p.Kind != wire.Operation {
 		return wire.Pass
 	}
 	n := c.n
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if p.Request.Op == model.OpCloseSession {
+		l.ended = true
+		return wire.Pass
+	}
 	l.sent++
 	if c.link != l {
 		return wire.Pass
@@ -193,9 +211,15 @@ func (c *client) receives(l *link, p *wire.Packet) wire.Fate {
 			c.stall()
 		}
 	}
+	if delay > 0 {
+		n.busy++
+	}
 	n.mu.Unlock()
 	if delay > 0 {
 		n.sleep(delay)
+		n.mu.Lock()
+		n.ends()
+		n.mu.Unlock()
 	}
 	return fate
 }

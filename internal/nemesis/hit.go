@@ -33,14 +33,13 @@ func (n *Nemesis) hit(c *client, s *strike, r *faults.Rule, about string) wire.F
 			n.start(false, func() { all(cancels) })
 		}
 		return wire.Pass
-	case "lose-reply":
-		if c.link.lose > c.link.answered {
-			return wire.Pass // the connection ends with another answer
+	case "black-hole":
+		if !c.connected() || !c.conn.Freeze(true) {
+			return wire.Pass // nothing passes it
 		}
-	case "pause":
-		if c.paused != nil {
-			return wire.Pass // it is
-		}
+	}
+	if c.misses(r.Fault) {
+		return wire.Pass
 	}
 	tell()
 	switch r.Fault {
@@ -72,11 +71,25 @@ func (n *Nemesis) hit(c *client, s *strike, r *faults.Rule, about string) wire.F
 		c.paused = make(chan struct{})
 		n.start(false, func() { n.pause(c, conn, s) })
 	case "black-hole":
-		c.conn.Freeze(true)
+		conn := c.conn
+		n.start(false, func() { n.closed(conn) })
 	default:
 		panic("nemesis: no fault named " + r.Fault)
 	}
 	return wire.Pass
+}
+
+// misses reports whether a fault of the connection finds nothing to strike.
+func (c *client) misses(fault string) bool {
+	switch fault {
+	case "lose-reply":
+		return c.link.lose > c.link.answered // the connection ends with another answer
+	case "pause":
+		return c.paused != nil
+	case "disconnect", "failover", "learn-late":
+		return !c.connected()
+	}
+	return false
 }
 
 // all calls functions.
@@ -86,9 +99,9 @@ func all(list []context.CancelFunc) {
 	}
 }
 
-// connections is the faults that happen to a client whether it has a request on its way or waits for nothing but a
+// Connections is the faults that happen to a client whether it has a request on its way or waits for nothing but a
 // watch. Half of them come when the request has been answered.
-var connections = []string{"disconnect", "failover", "expire", "late-request", "learn-late", "pause", "black-hole"}
+var Connections = []string{"disconnect", "failover", "expire", "late-request", "learn-late", "pause", "black-hole"}
 
 // later reports whether the strike comes a moment after its request.
 func (s *strike) later() bool { return s.salt>>41%2 == 0 }
@@ -103,7 +116,7 @@ func (n *Nemesis) hitLater(c *client, s *strike, r *faults.Rule, about string) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.over {
+	if n.over || c.link.ended {
 		return
 	}
 	if n.hit(c, s, r, about) != wire.Pass {
@@ -122,12 +135,17 @@ func (n *Nemesis) expire(c *client, after time.Duration) {
 	c.open()
 }
 
-// endBehind ends the session of a client when the answer that is the last one has arrived.
-func (n *Nemesis) endBehind(c *client, conn *wire.Gated, l *link) {
+// closed waits until a connection is closed, or somebody heals.
+func (n *Nemesis) closed(conn *wire.Gated) {
 	select {
 	case <-conn.Closed():
 	case <-n.ctx.Done():
 	}
+}
+
+// endBehind ends the session of a client when the answer that is the last one has arrived.
+func (n *Nemesis) endBehind(c *client, conn *wire.Gated, l *link) {
+	n.closed(conn)
 	n.mu.Lock()
 	arrived := l.answered >= l.final
 	n.mu.Unlock()

@@ -2,10 +2,12 @@ package nemesis
 
 import (
 	"context"
+	"net"
 	"testing"
 	"time"
 
 	"zksim/internal/wire"
+	"zksim/model"
 	"zksim/model/history"
 )
 
@@ -16,6 +18,9 @@ func nemesis(t *testing.T, word string, addrs ...string) (*Nemesis, *client) {
 	t.Cleanup(func() { n.Heal(t.Context()) })
 	c := n.clients[0]
 	c.server, c.link = 0, &link{}
+	mine, servers := net.Pipe()
+	t.Cleanup(func() { servers.Close() })
+	c.conn = new(wire.Gate).Conn(mine)
 	return n, c
 }
 
@@ -52,6 +57,60 @@ func TestAnEventThatIsHeldBackIsAStrike(t *testing.T) {
 	c.receives(c.link, &wire.Packet{Kind: wire.Event})
 	if n.Struck()[0] != 1 || !n.Spent(time.Hour) {
 		t.Errorf("struck %v, spent: %v, after the event", n.Struck(), n.Spent(time.Hour))
+	}
+}
+
+func TestFaultsAreNotOverWhileAnEventIsHeldBack(t *testing.T) {
+	n, c := nemesis(t, "watch-delay", "a")
+	n.strikes, n.o.Timeout = nil, 30*time.Hour // of which it is held back for a part
+	n.strikeAt(c, 0)
+	came := make(chan bool)
+	go func() {
+		c.receives(c.link, &wire.Packet{Kind: wire.Event})
+		close(came)
+	}()
+	for n.Struck()[0] == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if n.Spent(0) {
+		t.Error("spent")
+	}
+	n.Heal(t.Context())
+	if <-came; !n.Spent(0) {
+		t.Error("not spent")
+	}
+}
+
+func TestFaultsAreNotOverWhileAClientHasABlackHole(t *testing.T) {
+	n, c := nemesis(t, "black-hole", "a")
+	n.strikes = nil
+	if n.strikeAt(c, 0); n.Struck()[0] != 1 || n.Spent(0) {
+		t.Errorf("struck %v, spent: %v", n.Struck(), n.Spent(0))
+	}
+	c.conn.Close() // the client has found out
+	for !n.Spent(0) {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func TestAConnectionIsStruckThatIsThere(t *testing.T) {
+	for _, word := range []string{"black-hole", "disconnect", "failover", "learn-late"} {
+		n, c := nemesis(t, word, "a", "b")
+		c.cut()
+		if n.strikeAt(c, 0); n.Struck()[0] != 0 {
+			t.Errorf("%s has struck %v, without a connection", word, n.Struck())
+		}
+	}
+	n, c := nemesis(t, "black-hole", "a")
+	c.conn.Freeze(false)
+	if n.strikeAt(c, 0); n.Struck()[0] != 0 {
+		t.Errorf("struck %v, while nothing passes", n.Struck())
+	}
+	n, c = nemesis(t, "expire", "a")
+	c.sends(c.link, &wire.Packet{Kind: wire.Operation, Request: &model.Request{Op: model.OpCloseSession}})
+	n.hitLater(c, &strike{client: 1}, &n.o.Plan[0], "")
+	if n.Struck()[0] != 0 {
+		t.Errorf("struck %v, after the end of the session", n.Struck())
 	}
 }
 

@@ -146,14 +146,19 @@ func (n *Nemesis) start(servers bool, act func()) {
 		act()
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		n.busy--
-		n.last = time.Now()
+		n.ends()
 	}
 	if servers {
 		n.actions <- do
 		return
 	}
 	n.running.Go(do)
+}
+
+// ends takes note that an action has ended. n.mu is held.
+func (n *Nemesis) ends() {
+	n.busy--
+	n.last = time.Now()
 }
 
 // sleep waits, and reports whether nobody heals meanwhile.
@@ -207,7 +212,7 @@ func (n *Nemesis) request(c *client, p *wire.Packet) wire.Fate {
 			continue
 		}
 		s.done = true
-		if s.later() && slices.Contains(connections, r.Fault) && r.Aim.Server == "" {
+		if s.later() && slices.Contains(Connections, r.Fault) && r.Aim.Server == "" {
 			n.start(false, func() { n.hitLater(c, s, r, ", "+what+", a moment later") })
 			continue
 		}

@@ -73,12 +73,15 @@ type Gated struct {
 func (g *Gate) Conn(c net.Conn) *Gated { return &Gated{Conn: c, gate: g, closed: make(chan struct{})} }
 
 // Freeze holds back all packets in both directions, or with hole loses those that the client sends, until [Gated.Thaw].
-func (x *Gated) Freeze(hole bool) {
+// It reports whether it does: a connection that is frozen stays as it is.
+func (x *Gated) Freeze(hole bool) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.frozen == nil {
-		x.frozen, x.hole = make(chan struct{}), hole
+	if x.frozen != nil {
+		return false
 	}
+	x.frozen, x.hole = make(chan struct{}), hole
+	return true
 }
 
 // Thaw ends Freeze. A connection on which something was lost is closed.

@@ -12,6 +12,7 @@ import (
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/internal/ensemble"
+	"zksim/internal/nemesis"
 	"zksim/internal/pipeline"
 	"zksim/model/history"
 	"zksim/reports"
@@ -296,6 +297,9 @@ func missing(r faults.Rule) string {
 		return "no client had a context of Process.Interruptible at the requests at which it would"
 	case "watch-delay":
 		return "no client was told of a watch after the requests at which it would"
+	}
+	if slices.Contains(nemesis.Connections, r.Fault) && r.Aim.Server == "" {
+		return "no client made the requests at which it would, or it had no connection any more"
 	}
 	return "no client made the requests at which it would"
 }

@@ -123,7 +123,8 @@ func TestARuleThatStrikesNothingIsNamedAndSoIsWhatNoRunHad(t *testing.T) {
 	}
 	var out bytes.Buffer
 	x.tell(t.Context(), &app{out: &out}, s, r)
-	want := "      expire=1 has struck nothing in 2 runs: no client made the requests at which it would\n"
+	want := "      expire=1 has struck nothing in 2 runs: no client made the requests at which it would, or it had no " +
+		"connection any more\n"
 	if !strings.HasSuffix(out.String(), "2 seeds\n"+want) {
 		t.Errorf("%s, expected %s", out.String(), want)
 	}
