@@ -127,11 +127,33 @@ func (p *past) otherwise(x *look) string {
 			l.mzxid(x.zxid))
 	case int(x.stat.Version) != l.version(x.zxid):
 		return fmt.Sprintf("has %s with version %d, and the txns have made it %d", x.path, x.stat.Version, l.version(x.zxid))
-	case l.owner != 0 && x.stat.EphemeralOwner != l.owner:
+	case x.stat.EphemeralOwner != l.owner:
 		return fmt.Sprintf("has %s of session 0x%x, and txn 0x%x has made it for 0x%x", x.path,
 			uint64(x.stat.EphemeralOwner), l.made, uint64(l.owner))
 	case x.read && string(x.data) != l.data[l.version(x.zxid)]:
 		return fmt.Sprintf("has %s with %q, and the txns have made it %q", x.path, x.data, l.data[l.version(x.zxid)])
+	}
+	return l.miscounted(x)
+}
+
+// miscounted says how the rest of the stat of a znode is not what the txns have made it. Of its rights they tell
+// nothing.
+func (l *life) miscounted(x *look) string {
+	n, f := l.version(x.zxid), l.after(x.zxid)
+	for _, field := range []struct {
+		name     string
+		is, made int64
+	}{
+		{"Ctime", x.stat.Ctime, l.times[0]},
+		{"Mtime", x.stat.Mtime, l.times[n]},
+		{"Pzxid", x.stat.Pzxid, f.zxid},
+		{"Cversion", int64(x.stat.Cversion), int64(2*f.ever - f.there)},
+		{"NumChildren", int64(x.stat.NumChildren), int64(f.there)},
+		{"DataLength", int64(x.stat.DataLength), int64(len(l.data[n]))},
+	} {
+		if field.is != field.made {
+			return fmt.Sprintf("has %s with %s %d, and the txns have made it %d", x.path, field.name, field.is, field.made)
+		}
 	}
 	return ""
 }

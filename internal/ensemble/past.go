@@ -5,6 +5,7 @@ import (
 	"math"
 	"path"
 	"slices"
+	"sort"
 	"strings"
 
 	"zksim/internal/txnlog"
@@ -13,10 +14,39 @@ import (
 
 // life is a znode from its create to its delete.
 type life struct {
+	path       string
 	made, gone int64    // the zxids of these; gone is math.MaxInt64 while there is none
 	changed    []int64  // those of its changes, in order
 	data       []string // when it was made, and after each of these
+	times      []int64  // when that was, in milliseconds since 1970
 	owner      int64    // the session of an ephemeral
+	family     []family // after each change of its children, in order
+}
+
+// family is the children of a znode after a txn.
+type family struct {
+	zxid        int64
+	ever, there int32 // how many it has had, and has
+}
+
+// after returns the children that it has after zxid.
+func (l *life) after(zxid int64) family {
+	n := sort.Search(len(l.family), func(n int) bool { return l.family[n].zxid > zxid })
+	if n == 0 {
+		return family{zxid: l.made}
+	}
+	return l.family[n-1]
+}
+
+// birth takes note of its child number ever.
+func (l *life) birth(zxid int64, ever int32) {
+	l.family = append(l.family, family{zxid, ever, l.after(zxid).there + 1})
+}
+
+// death takes note that it has a child less.
+func (l *life) death(zxid int64) {
+	f := l.after(zxid)
+	l.family = append(l.family, family{zxid, f.ever, f.there - 1})
 }
 
 // version returns how many of its changes are not after zxid.
@@ -47,8 +77,9 @@ type past struct {
 // logged was committed, or will be, by the protocol. Servers of 3.8.0 that follow a leader may log a txn while they
 // shut down for an election, and go on without it in memory (ZOOKEEPER-4712): the next leader executes the same again.
 func pastOf(log []txnlog.Txn) (p *past, contradiction string) {
-	p = &past{map[string][]*life{"/": {{gone: math.MaxInt64, data: []string{""}}}}, map[string][]string{},
-		map[string]int32{}, map[int64][]*life{}, map[int64]int64{}}
+	root := &life{gone: math.MaxInt64, data: []string{""}, times: []int64{0}}
+	p = &past{map[string][]*life{"/": {root}}, map[string][]string{}, map[string]int32{}, map[int64][]*life{},
+		map[int64]int64{}}
 	for i := range log {
 		if why := p.apply(&log[i]); why != "" {
 			return p, fmt.Sprintf("the servers have logged a txn 0x%x that cannot follow the others: %s", log[i].Zxid, why)
@@ -66,7 +97,9 @@ func (p *past) apply(x *txnlog.Txn) (why string) {
 			}
 		}
 		for _, l := range p.owned[x.Session] {
-			l.gone = min(l.gone, x.Zxid) // it has no children, and may be gone already
+			if l.gone == math.MaxInt64 { // it may be gone already
+				p.remove(l.path, x.Zxid)
+			}
 		}
 		delete(p.owned, x.Session)
 		p.ended[x.Session] = x.Zxid
@@ -85,7 +118,7 @@ func (p *past) apply(x *txnlog.Txn) (why string) {
 		case c.Op == model.OpDelete:
 			p.remove(c.Path, x.Zxid)
 		case c.Op != model.OpCreate:
-			l.changed, l.data = append(l.changed, x.Zxid), append(l.data, c.Data)
+			l.changed, l.data, l.times = append(l.changed, x.Zxid), append(l.data, c.Data), append(l.times, x.Time)
 		case l != nil:
 			return fmt.Sprintf("create of %s, which exists since 0x%x", c.Path, l.made)
 		case c.Nth <= p.nth[parent]:
@@ -94,9 +127,12 @@ func (p *past) apply(x *txnlog.Txn) (why string) {
 			if p.lives[c.Path] == nil {
 				p.children[parent] = append(p.children[parent], c.Path)
 			}
-			l := &life{made: x.Zxid, gone: math.MaxInt64, data: []string{c.Data}}
+			l := &life{path: c.Path, made: x.Zxid, gone: math.MaxInt64, data: []string{c.Data}, times: []int64{x.Time}}
 			p.lives[c.Path] = append(p.lives[c.Path], l)
 			p.nth[parent] = c.Nth
+			if of := p.now(parent); of != nil {
+				of.birth(x.Zxid, c.Nth)
+			}
 			if c.Owned {
 				l.owner = x.Session
 				p.owned[x.Session] = append(p.owned[x.Session], l)
@@ -129,6 +165,9 @@ func (p *past) remove(name string, zxid int64) {
 	if l := p.now(name); l != nil {
 		l.gone = zxid
 		delete(p.nth, name)
+		if of := p.now(path.Dir(name)); of != nil {
+			of.death(zxid)
+		}
 	}
 }
 

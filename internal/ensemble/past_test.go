@@ -75,7 +75,8 @@ func aPast(t *testing.T) *past {
 	t.Helper()
 	p, why := pastOf([]txnlog.Txn{one(3, 0, model.OpCreate, "/a", 1), one(4, 0, model.OpDelete, "/a", 0),
 		one(6, 7, model.OpCreate, "/e", 2), {Zxid: 8, Session: 7, Op: model.OpCloseSession},
-		one(9, 0, model.OpCreate, "/a", 3), one(11, 0, model.OpSetData, "/a", 0), one(12, 0, model.OpCreate, "/a/b", 1)})
+		one(9, 0, model.OpCreate, "/a", 3), one(11, 0, model.OpSetData, "/a", 0), one(12, 0, model.OpCreate, "/a/b", 1),
+		one(13, 0, model.OpDelete, "/a/b", 0)})
 	if why != "" {
 		t.Fatal(why)
 	}
@@ -120,20 +121,40 @@ func TestAZnodeThatIsNotWhatTheTxnsHaveMadeIsTheStores(t *testing.T) {
 		if mzxid == 11 {
 			version = 1
 		}
-		return &zk.Stat{Czxid: czxid, Mzxid: mzxid, Version: version}
+		return &zk.Stat{Czxid: czxid, Mzxid: mzxid, Pzxid: czxid, Version: version}
+	}
+	family := func(change func(*zk.Stat)) *zk.Stat { // of /a, when it has a child
+		s := stat(9, 11)
+		s.Pzxid, s.Cversion, s.NumChildren = 12, 1, 1
+		change(s)
+		return s
 	}
 	for _, x := range []struct {
 		look look
 		want string
 	}{
-		{look{path: "/a", zxid: 12, stat: stat(9, 11), names: []string{"b"}, listed: 12}, ""},
+		{look{path: "/a", zxid: 12, stat: family(func(*zk.Stat) {}), names: []string{"b"}, listed: 12}, ""},
+		{look{path: "/a", zxid: 12, stat: family(func(s *zk.Stat) { s.EphemeralOwner = 7 })},
+			"has /a of session 0x7, and txn 0x9 has made it for 0x0"},
+		{look{path: "/a", zxid: 12, stat: family(func(s *zk.Stat) { s.Ctime = 1 })},
+			"has /a with Ctime 1, and the txns have made it 0"},
+		{look{path: "/a", zxid: 12, stat: family(func(s *zk.Stat) { s.Mtime = 1 })},
+			"has /a with Mtime 1, and the txns have made it 0"},
+		{look{path: "/a", zxid: 12, stat: stat(9, 11)}, "has /a with Pzxid 9, and the txns have made it 12"},
+		{look{path: "/a", zxid: 12, stat: family(func(s *zk.Stat) { s.Cversion = 2 })},
+			"has /a with Cversion 2, and the txns have made it 1"},
+		{look{path: "/a", zxid: 12, stat: family(func(s *zk.Stat) { s.NumChildren = 0 })},
+			"has /a with NumChildren 0, and the txns have made it 1"},
+		{look{path: "/a", zxid: 12, stat: family(func(s *zk.Stat) { s.DataLength = 3 })},
+			"has /a with DataLength 3, and the txns have made it 0"},
+		{look{path: "/a", zxid: 14, stat: family(func(s *zk.Stat) { s.Pzxid, s.Cversion, s.NumChildren = 13, 2, 0 })}, ""},
 		{look{path: "/a", zxid: 10, stat: stat(9, 9), listed: 11}, ""},
 		{look{path: "/a", zxid: 5}, ""},
 		{look{path: "/e", zxid: 12}, ""},
 		{look{path: "/a", zxid: 13}, "has no /a, and txn 0x9 has made it, and none has deleted it"},
-		{look{path: "/a", zxid: 13, stat: stat(9, 11), listed: 13},
+		{look{path: "/a", zxid: 12, stat: family(func(*zk.Stat) {}), listed: 12},
 			"has no /a/b, and txn 0xc has made it, and none has deleted it"},
-		{look{path: "/a", zxid: 13, stat: stat(9, 11), names: []string{"b", "c"}, listed: 13},
+		{look{path: "/a", zxid: 12, stat: family(func(*zk.Stat) {}), names: []string{"b", "c"}, listed: 12},
 			"has /a/c, and no txn has made it"},
 		{look{path: "/a", zxid: 12, stat: stat(9, 9), names: []string{"b"}, listed: 12},
 			"has /a, changed last at zxid 0x9, and txn 0xb has changed it last"},
@@ -170,14 +191,28 @@ func TestAnAnswerThatTellsOfAnotherZnodeIsTheStores(t *testing.T) {
 		return h.told[0]
 	}
 	stat := func(czxid, mzxid int64, version int32, owner int64) zk.Stat {
-		return zk.Stat{Czxid: czxid, Mzxid: mzxid, Version: version, EphemeralOwner: owner}
+		return zk.Stat{Czxid: czxid, Mzxid: mzxid, Version: version, EphemeralOwner: owner, Pzxid: 4}
+	}
+	parent := func(zxid int64) zk.Stat { // /a, of which /a/e is made and deleted
+		s := stat(3, max(3, zxid/5*5), int32(zxid/5), 0)
+		s.DataLength = 1
+		switch zxid {
+		case 3:
+			s.Pzxid = 3
+		case 6:
+			s.Pzxid, s.Cversion = 6, 2
+		default:
+			s.Cversion, s.NumChildren = 1, 1
+		}
+		return s
 	}
 	get := func(zxid int64, version int32, data string) look {
-		return answer(model.OpGetData, "/a", zxid, model.Response{Data: []byte(data), Stat: stat(3, zxid, version, 0)})
+		s := parent(zxid)
+		s.Version = version
+		return answer(model.OpGetData, "/a", zxid, model.Response{Data: []byte(data), Stat: s})
 	}
 	children := func(zxid int64, names ...string) look {
-		return answer(model.OpGetChildren2, "/a", zxid, model.Response{Children: names,
-			Stat: stat(3, max(3, zxid/5*5), int32(zxid/5), 0)})
+		return answer(model.OpGetChildren2, "/a", zxid, model.Response{Children: names, Stat: parent(zxid)})
 	}
 	for _, x := range []struct {
 		look look

@@ -23,8 +23,8 @@ type Tap struct {
 	// client sees it. It is called from two goroutines, but not at once. It may wait
 	// for callers of Open.
 	Hear func(history.Event)
-	// Read, if not nil, is called before the Reply to a request that has read the stat, the data or the children of a
-	// znode.
+	// Read, if not nil, is called before the Reply to a request whose answer has the stat, the data or the children of
+	// a znode.
 	Read func(path string, res *model.Response)
 	// Packet, if not nil, is called for every packet, those of the handshake and
 	// the pings too, before Hear.
@@ -150,8 +150,9 @@ func (t *Tap) request(packet []byte) error {
 	return nil
 }
 
-// looks are the operations that read a znode.
-var looks = []model.Op{model.OpExists, model.OpGetData, model.OpGetChildren, model.OpGetChildren2}
+// looks are the operations that show a znode.
+var looks = []model.Op{model.OpExists, model.OpGetData, model.OpGetChildren, model.OpGetChildren2, model.OpGetACL,
+	model.OpSetData, model.OpSetACL}
 
 func (t *Tap) answer(packet []byte) error {
 	a, err := jute.ParseReply(packet)

@@ -152,6 +152,25 @@ func TestATapTellsWhatIsOpenWhileItIsHeard(t *testing.T) {
 	}
 }
 
+// The answer to a write may have a stat, too.
+func TestATapTellsOfTheStatThatAWriteHasMade(t *testing.T) {
+	var told []int32
+	tap := &Tap{Hear: func(history.Event) {}, Broken: func(err error) { t.Error(err) },
+		Read: func(path string, res *model.Response) { told = append(told, res.Stat.Version) }}
+	stat := raw{}.int64(3).int64(5).int64(0).int64(0).int32(1).int32(0).int32(0).int64(0).int32(1).int32(0).int64(3)
+	hello := raw{}.string("hello").packet()
+	c := &conversation{answers: append(slices.Clone(hello), append(raw{}.int32(1).int64(5).int32(0), stat...).packet()...)}
+	conn := tap.Conn(c)
+	conn.Write(hello)
+	conn.Write(raw{}.int32(1).int32(int32(model.OpSetData)).string("/a").string("x").int32(-1).packet())
+	for b := make([]byte, 8); len(c.answers) > 0; {
+		conn.Read(b)
+	}
+	if !slices.Equal(told, []int32{1}) {
+		t.Errorf("versions %v", told)
+	}
+}
+
 func TestATapSaysWhatItCannotFollow(t *testing.T) {
 	get := raw{}.int32(1).int32(int32(model.OpGetData)).string("/a").bool(false).packet()
 	answer := func(xid int32) []byte { return raw{}.int32(xid).int64(1).int32(0).packet() }
