@@ -11,7 +11,8 @@ import (
 // producer was told, is delivered or still in the queue. Delivered means taken,
 // or claimed and acknowledged. An operation that was cut off, by a crash or with
 // an unknown outcome, may have removed an item that it did not deliver: a take
-// any one, an acknowledgement its own.
+// any one, an acknowledgement its own. In the queue is an item that a znode has as
+// its data: the number of the item in decimal, and nothing else.
 type LostItem struct{}
 
 // Name implements [Checker].

@@ -12,7 +12,7 @@ import (
 // queueWords are the words of queues; those that are not judged are the checker's own.
 func queueWords(others ...string) []Word {
 	all := slices.Concat(
-		judged("puts the item in Value", "put"),
+		judged("puts the item in Value, a number that the data of its znode are", "put"),
 		judged("removes an item; answered by it", "take", "trytake"),
 		judged("gets an item that stays until it is acknowledged; answered by it", "claim", "tryclaim"),
 		judged("removes the claimed item in Value", "ack"),

@@ -1,6 +1,7 @@
 package scenarios_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -78,6 +79,33 @@ func TestAPriorityQueueOutOfOrderIsCaught(t *testing.T) {
 		s.Caught = []string{"priority-order"}
 		t.Run(fmt.Sprint(flaw), func(t *testing.T) { scenarios.Check(t, s) })
 	}
+}
+
+// envelopes is a queue whose znodes have more than the data of Put.
+type envelopes struct{ *recipes.Queue }
+
+func (q envelopes) Put(ctx context.Context, data []byte) error {
+	return q.Queue.Put(ctx, append([]byte("v1:"), data...))
+}
+
+func (q envelopes) Take(ctx context.Context) ([]byte, error) {
+	data, err := q.Queue.Take(ctx)
+	return bytes.TrimPrefix(data, []byte("v1:")), err
+}
+
+func (q envelopes) TryTake(ctx context.Context) ([]byte, error) {
+	data, err := q.Queue.TryTake(ctx)
+	return bytes.TrimPrefix(data, []byte("v1:")), err
+}
+
+// TestAQueueOfEnvelopesIsJudgedWithoutItsTree: docs/adopt.md says what to leave out.
+func TestAQueueOfEnvelopesIsJudgedWithoutItsTree(t *testing.T) {
+	s := scenarios.Queue("mine/envelopes", func(p *scenarios.Process) envelopes {
+		return envelopes{recipes.NewQueue(p.Conn, p.Env, p.Path("/mine"), recipes.QueueOptions{})}
+	})
+	t.Run("held", func(t *testing.T) { scenarios.Check(t, s.Without("lost-item")) })
+	s.Caught = []string{"lost-item"}
+	t.Run("caught", func(t *testing.T) { scenarios.Check(t, s) })
 }
 
 // lagging is the test of watchers in docs/adopt.md.

@@ -15,8 +15,9 @@ import (
 
 // Counter is a counter under test, a number that is zero at first. It may also be [Reading] and [Swapping].
 type Counter interface {
-	// Add adds delta and returns the sum. With an error of the connection nobody knows whether it was added; with
-	// zk.ErrBadVersion, wrapped perhaps, another change was faster, and it was not: its caller tries again.
+	// Add adds delta and returns the sum. With an error of the connection, or recipes.ErrUnknownOutcome, nobody knows
+	// whether it was added; with zk.ErrBadVersion, wrapped perhaps, another change was faster, and it was not: its caller
+	// tries again. With the error of ctx alone it was not added, either, and never is.
 	Add(ctx context.Context, delta int64) (sum int64, err error)
 }
 

@@ -14,9 +14,11 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// Queue is a queue under test, of items that are taken once at most. It may also have a TryTake.
+// Queue is a queue under test, of items that are taken once at most. It may also have a TryTake. What is in it the tree
+// tells: each item is one znode, whose data are those of Put and nothing else.
 type Queue interface {
-	// Put adds an item at the end. With an error of the connection nobody knows whether it did.
+	// Put adds an item at the end. With an error of the connection nobody knows whether it did; with the error of ctx
+	// alone it did not.
 	Put(ctx context.Context, data []byte) error
 	// Take removes the first item and returns it, and waits for one if there is none. When ctx is done before
 	// that it returns the error of ctx. With an error of the connection nobody knows what was removed.
@@ -24,9 +26,9 @@ type Queue interface {
 }
 
 // PriorityQueue is a queue under test of which what has a lower priority, a number from 0 on, is taken first, and of
-// items of the same one that which was put first. It may also have a TryTake.
+// items of the same one that which was put first. It may also have a TryTake. The tree tells of it as of a [Queue].
 type PriorityQueue interface {
-	// Put adds an item. With an error of the connection nobody knows whether it did.
+	// Put adds an item; its errors are those of [Queue].
 	Put(ctx context.Context, data []byte, priority int) error
 	// Take is that of [Queue].
 	Take(ctx context.Context) ([]byte, error)
