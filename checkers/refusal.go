@@ -11,7 +11,9 @@ import (
 // Refusal is what callers of TryRLock, TryLock and TryAcquire rely on: they are refused
 // only if at some moment of the call others held or awaited what would have kept them
 // waiting: a writer's znode, anybody's, or so many as there are leases. What the client
-// itself made last in that call does not count.
+// itself made last in that call does not count, whichever of its objects has: a history
+// does not tell. So an object that is refused by what another object of its client has
+// got in the meantime is blamed, and such objects are to be of different clients.
 type Refusal struct {
 	Leases int // 0: 1
 }
