@@ -36,8 +36,9 @@ const (
 // scenario's plan has these; of a plan that has neither of these faults, the Bounds must say which are meant. A mutant
 // meets its whole plan, with one fault more at a time. The test fails as that of [Check] does when something does not
 // hold, or a mutant holds; when no schedule reaches a sentence of Process.Sometimes, as where a round is too few for
-// it; and when there is too much to explore in a minute (flag -zksim.for). The log has the certificate, and so has the
-// index. With -zksim.schedule it replays that one schedule.
+// it; and when there is too much to explore in a minute (flag -zksim.for). The log has the certificate, which the index
+// has, too, and what is not in it: code is quick, say, unless the Bounds have SlowWakes. With -zksim.schedule it replays
+// that one schedule.
 func Prove(t T, s Scenario, bounds ...Bounds) {
 	t.Helper()
 	if file := scheduleFlag.String(); file != "" {
@@ -105,10 +106,25 @@ func (r *record) proved(t T, b Bounds, limit time.Duration) bool {
 		}
 		t.Fatalf("%s", says)
 	default:
-		t.Logf("%s", strings.Join(append([]string{x.Certificate.String()}, x.Idle...), "\n    not proved: "))
+		t.Logf("%s%s", x.Certificate.String(), bounded(s, &sc, &x))
 		return true
 	}
 	return false
+}
+
+// bounded says what a proof leaves out, in lines below a sentence; nothing if it has found something.
+func bounded(s *Scenario, sc *prove.Scope, x *prove.Result) (text string) {
+	if x.Outcome != prove.Holds {
+		return ""
+	}
+	text = "\n    not in it: " + sc.Outside(s)
+	for _, rule := range x.Unstruck {
+		text += "\n    not struck: " + rule
+	}
+	for _, checker := range x.Idle {
+		text += "\n    not proved: " + checker
+	}
+	return text
 }
 
 // Herd measures how many clients a variant wakes, with 2 to 320 of them, and fails the test if a claim is broken. With

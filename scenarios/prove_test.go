@@ -52,6 +52,23 @@ func TestProveOfAPlanWithoutLossesAsksForOne(t *testing.T) {
 	}
 }
 
+// TestProveSaysWhatIsNotInIt: what holds within the bounds may be wrong where code is slow, as a check lets it be, and
+// a fault of the plan may never have been possible.
+func TestProveSaysWhatIsNotInIt(t *testing.T) {
+	s := *catalog.Named("lock/lock")
+	s.Faults = faults.MustParse("disconnect=1 zombie=1")
+	f := prove(t, "", s, scenarios.Bounds{Faults: "disconnect=1 zombie=1"})
+	for _, want := range []string{"\n    not in it: ", "; code that is slow to wake; ", "\n    not struck: zombie=1"} {
+		if f.fatal != "" || !strings.Contains(f.logs, want) {
+			t.Errorf("no %q in %q, %q", want, f.logs, f.fatal)
+		}
+	}
+	s = *catalog.Named("lock/name-sort")
+	if f = prove(t, "", s); f.fatal != "" || strings.Contains(f.logs, "not in it") {
+		t.Errorf("of a mutant that was caught: %q, %q", f.logs, f.fatal)
+	}
+}
+
 func TestProveFailsWhatDoesNotHold(t *testing.T) {
 	s := *catalog.Named("lock/name-sort")
 	s.Caught = nil
