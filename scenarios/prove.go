@@ -37,8 +37,8 @@ const (
 // meets its whole plan, with one fault more at a time. The test fails as that of [Check] does when something does not
 // hold, or a mutant holds; when no schedule reaches a sentence of Process.Sometimes, as where a round is too few for
 // it; and when there is too much to explore in a minute (flag -zksim.for). The log has the certificate, which the index
-// has, too, and what is not in it: code is quick, say, unless the Bounds have SlowWakes. With -zksim.schedule it replays
-// that one schedule.
+// has, too, and what is not in it, as that code is slow, unless the Bounds have SlowWakes. With -zksim.schedule it
+// replays that one schedule.
 func Prove(t T, s Scenario, bounds ...Bounds) {
 	t.Helper()
 	if file := scheduleFlag.String(); file != "" {
