@@ -162,7 +162,8 @@ func (t statsTrack) get(key string) int64 {
 
 // parseStats reads "count=2,bytes=5=;byteHardLimit=5;countHardLimit=2": pairs
 // separated by commas and semicolons, where the second pair may carry a stray
-// equals sign so that old servers read it as well.
+// equals sign so that old servers read it as well. A pair whose number is none is as if it were not there; a real
+// server ends when it counts with one.
 func parseStats(data []byte) statsTrack {
 	t := statsTrack{}
 	for _, pair := range strings.FieldsFunc(string(data), func(r rune) bool { return r == ',' || r == ';' }) {
