@@ -14,7 +14,8 @@ const bySearch = "search"
 
 // Exhaust runs a scenario under every schedule that differs from a fair one by as many faults and delays as the bounds
 // say: see [SearchBounds]. It is for code that no state can be remembered of. The test fails when something does not
-// hold, as in [Check], when the bounds are not closed, and when runs of the same choices differ.
+// hold, as in [Check], when the bounds are not closed, when runs of the same choices differ, and when no run has what
+// Process.Sometimes says, or a moment at which a rule of the plan can strike.
 func Exhaust(t T, s Scenario, b SearchBounds) {
 	t.Helper()
 	if file := scheduleFlag.String(); file != "" {
@@ -49,6 +50,9 @@ func Exhaust(t T, s Scenario, b SearchBounds) {
 	case s.Broken():
 		r.to(engine.Escaped, says)
 		t.Fatalf("%s: not caught in %s", s.Name, says)
+	case x.Unmet != "":
+		r.to(engine.Inconclusive, joined(says, x.Unmet))
+		t.Fatalf("%s: %s; %s", s.Name, says, x.Unmet)
 	default:
 		r.to(engine.Held, says)
 		t.Logf("%s held in %s", s.Name, says)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -21,6 +22,9 @@ type Searched struct {
 	Missed  int     // runs that were not those which their paths were found in
 	Failure *Result // the first that was violated, in an order that does not depend on the number of workers
 	Doubt   string  // a verdict "unknown"
+	Unmet   string  // if it is closed: what no run has met that one has to
+
+	seen *coverer
 }
 
 // String says it, as in "every schedule of 1 server with at most 1 fault and 2 delays, 5123 runs".
@@ -53,7 +57,7 @@ func Exhaust(ctx context.Context, s *Scenario, b Bounds) (Searched, error) {
 		p.Servers = s.Servers[0]
 	}
 	p.Order, p.Faults = 1, s.Faults
-	x := Searched{Bounds: b, Servers: p.Servers}
+	x := Searched{Bounds: b, Servers: p.Servers, seen: newCoverer(s)}
 	runners := make([]*Runner, runtime.GOMAXPROCS(0))
 	for i := range runners {
 		runners[i] = NewRunner()
@@ -61,7 +65,7 @@ func Exhaust(ctx context.Context, s *Scenario, b Bounds) (Searched, error) {
 	}
 	for level := []branch{{}}; ; {
 		if len(level) == 0 {
-			x.Closed = true
+			x.Closed, x.Unmet = true, x.unmet()
 			return x, nil
 		}
 		level = level[:min(len(level), b.Runs-x.Made)]
@@ -81,6 +85,7 @@ type found struct {
 	result *Result
 	doubt  string
 	err    error
+	sight  sight
 }
 
 // level makes the runs of branches that differ at equally many steps, and returns those that differ at one more.
@@ -98,7 +103,7 @@ func (x *Searched) level(
 				if i >= len(level) {
 					return
 				}
-				all[i] = r.branch(s, p, &level[i])
+				all[i] = r.branch(x.seen, p, &level[i])
 				if all[i].result != nil {
 					failed.Store(true)
 				}
@@ -121,6 +126,7 @@ func (x *Searched) level(
 		case f.doubt != "" && x.Doubt == "":
 			x.Doubt = f.doubt
 		}
+		x.seen.add(&f.sight)
 		if f.missed {
 			x.Missed++
 			continue
@@ -130,11 +136,33 @@ func (x *Searched) level(
 	return next, nil
 }
 
+// unmet says what no run has met: goals in the words of the code, and rules of the plan, if the bounds allow faults.
+func (x *Searched) unmet() string {
+	var list []string
+	for _, r := range x.seen.rules {
+		if r.Possible == 0 && r.Strikes == 0 && x.Faults > 0 && !x.seen.loose {
+			list = append(list, fmt.Sprintf("%s could never strike: %s", r.Rule, r.Lacks(x.seen.Faults, x.seen.Clients)))
+		}
+	}
+	for _, y := range x.seen.wishes {
+		if y.Held == 0 {
+			list = append(list, "no run had "+y.Sentence)
+		}
+	}
+	return strings.Join(list, "; and ")
+}
+
 // branch makes the run of a branch.
-func (r *Runner) branch(s *Scenario, p Schedule, b *branch) found {
-	ch := &Search{Path: b.path}
+func (r *Runner) branch(seen *coverer, p Schedule, b *branch) found {
+	s, ch := seen.Scenario, &Search{Path: b.path}
 	res, err := r.run(s, p, ch)
 	f := found{made: true, widths: ch.Widths, missed: ch.Missed, err: err}
+	if err == nil && res.Misuse == nil {
+		if m := Judging(func() { f.sight = seen.look(r, &res) }); m != nil {
+			f.err = m
+			return f
+		}
+	}
 	switch {
 	case err != nil:
 	case res.Misuse != nil:

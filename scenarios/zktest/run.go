@@ -179,7 +179,8 @@ type Bounds = scenarios.SearchBounds
 // Search is [Run] without seeds: it runs the code under every schedule that differs from a fair one by as many faults
 // and delays as the bounds say, on an ensemble of the first of its sizes. The fair one takes what is on its way in
 // turn, and lets time pass when nothing else can happen; a delay is a step at which something else happens. The test
-// fails if the bounds are not closed after that many runs.
+// fails if the bounds are not closed after that many runs, and if no run has what [Cluster.Sometimes] says, or, where
+// faults are allowed and are those of [Faults], could meet one of its rules.
 func Search(t *testing.T, bounds Bounds, code func(c *Cluster), options ...Option) {
 	t.Helper()
 	nth := count(t)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
+
 	"zksim/recipes"
 	"zksim/recipes/live"
 	"zksim/scenarios/zktest"
@@ -143,4 +145,19 @@ func TestTheFuzzerFindsALostReply(t *testing.T) {
 	if !strings.Contains(out, "panic: no answer") {
 		t.Fatal(out)
 	}
+}
+
+func TestHiddenVainSearch(t *testing.T) {
+	hidden(t)
+	zktest.Search(t, zktest.Bounds{Faults: 1}, func(c *zktest.Cluster) {
+		_, _, err := c.Connect().Exists("/x")
+		c.Sometimes("an answer in vain", err == zk.ErrNodeExists)
+	}, zktest.Servers(1), zktest.Faults("disconnect watch-delay"))
+}
+
+// TestASearchMeetsWhatItIsTo closes bounds in which no run has what the code wants once, nor a watch to delay.
+func TestASearchMeetsWhatItIsTo(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenVainSearch"), "TestHiddenVainSearch: every schedule of 1 server with "+
+		"at most 1 fault and 0 delays, ", " runs; watch-delay=", " could never strike: watch-delay needs a watch event on "+
+		"its way; and no run had an answer in vain")
 }
