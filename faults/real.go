@@ -32,7 +32,8 @@ var RealTable = []Real{
 	{Name: "learn-late", Doc: "nothing passes the connection while somebody else ends the session; after that it is " +
 		"closed"},
 	{Name: "expiry-lag", Instead: "part and learn-late"},
-	{Name: "watch-delay", Doc: "the next watch event, and what follows it on the connection, is held back for a moment"},
+	{Name: "watch-delay", Doc: "the next watch event, and what follows it on the connection, is held back for a " +
+		"thirtieth to a third of the session timeout"},
 	{Name: "stale-read", Own: true, Three: true, Doc: "the client moves to a follower, which is cut off from the others " +
 		"for half as long as they are patient"},
 	{Name: "failover", Doc: "the connection is closed, and the next one is to another server"},
