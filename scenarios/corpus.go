@@ -99,7 +99,7 @@ func strictly(s *Scenario, schedule engine.Schedule) (engine.Result, error) {
 	}
 	res, err := how(s, schedule)
 	if err == nil {
-		err = s.Unknown(res.History)
+		err = r.Unknown(s, &res)
 	}
 	return res, err
 }

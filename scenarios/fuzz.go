@@ -132,7 +132,7 @@ func (r *record) input(t T, runner *engine.Runner, data []byte) {
 		t.Fatalf("%s: %v", s.Name, res.Misuse)
 		return
 	}
-	if err := s.Unknown(res.History); err != nil {
+	if err := runner.Unknown(s, &res); err != nil {
 		t.Fatalf("%v", err)
 		return
 	}

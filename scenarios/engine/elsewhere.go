@@ -327,6 +327,12 @@ func (r *Runner) runElsewhere(s *Scenario, p Schedule, ch sim.Chooser) (Result, 
 	return result, err
 }
 
+// Unknown returns an error that names a word of the run just made that no checker of s knows; nil if there is none.
+func (r *Runner) Unknown(s *Scenario, res *Result) error {
+	words := checkers.VocabularyOf(s.Judges(), s.Words)
+	return s.unknownWord(r.unknown(&words, res))
+}
+
 // unknown returns a word of the run just made that nobody knows, "" if there is none.
 func (r *Runner) unknown(words *checkers.Vocabulary, res *Result) string {
 	if r.reply != nil {

@@ -24,7 +24,8 @@ type Searched struct {
 	Doubt   string  // a verdict "unknown"
 	Unmet   string  // if it is closed: what no run has met that one has to
 
-	seen *coverer
+	seen  *coverer
+	words checkers.Vocabulary
 }
 
 // String says it, as in "every schedule of 1 server with at most 1 fault and 2 delays, 5123 runs".
@@ -57,7 +58,7 @@ func Exhaust(ctx context.Context, s *Scenario, b Bounds) (Searched, error) {
 		p.Servers = s.Servers[0]
 	}
 	p.Order, p.Faults = 1, s.Faults
-	x := Searched{Bounds: b, Servers: p.Servers, seen: newCoverer(s)}
+	x := Searched{Bounds: b, Servers: p.Servers, seen: newCoverer(s), words: checkers.VocabularyOf(s.Judges(), s.Words)}
 	runners := make([]*Runner, runtime.GOMAXPROCS(0))
 	for i := range runners {
 		runners[i] = NewRunner()
@@ -103,7 +104,7 @@ func (x *Searched) level(
 				if i >= len(level) {
 					return
 				}
-				all[i] = r.branch(x.seen, p, &level[i])
+				all[i] = r.branch(x, p, &level[i])
 				if all[i].result != nil {
 					failed.Store(true)
 				}
@@ -153,13 +154,16 @@ func (x *Searched) unmet() string {
 }
 
 // branch makes the run of a branch.
-func (r *Runner) branch(seen *coverer, p Schedule, b *branch) found {
-	s, ch := seen.Scenario, &Search{Path: b.path}
+func (r *Runner) branch(x *Searched, p Schedule, b *branch) found {
+	s, ch := x.seen.Scenario, &Search{Path: b.path}
 	res, err := r.run(s, p, ch)
 	f := found{made: true, widths: ch.Widths, missed: ch.Missed, err: err}
 	if err == nil && res.Misuse == nil {
-		if m := Judging(func() { f.sight = seen.look(r, &res) }); m != nil {
+		if m := Judging(func() { f.sight = x.seen.look(r, &res) }); m != nil {
 			f.err = m
+			return f
+		}
+		if f.err = s.unknownWord(r.unknown(&x.words, &res)); f.err != nil {
 			return f
 		}
 	}

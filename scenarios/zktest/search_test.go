@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/checkers"
 	"zksim/recipes"
 	"zksim/recipes/live"
 	"zksim/scenarios/zktest"
@@ -160,4 +161,30 @@ func TestASearchMeetsWhatItIsTo(t *testing.T) {
 	expect(t, runHidden(t, t.TempDir(), "TestHiddenVainSearch"), "TestHiddenVainSearch: every schedule of 1 server with "+
 		"at most 1 fault and 0 delays, ", " runs; watch-delay=", " could never strike: watch-delay needs a watch event on "+
 		"its way; and no run had an answer in vain")
+}
+
+// seizes records an operation of which no checker knows.
+func seizes(c *zktest.Cluster) {
+	o := c.Object(c.Connect(), nil)
+	o.Invoke("seize")
+	o.Return("seize", nil)
+}
+
+func TestHiddenOddWord(t *testing.T) {
+	hidden(t)
+	zktest.Search(t, zktest.Bounds{}, seizes, zktest.Servers(1), zktest.Checkers(checkers.Ownership{}))
+}
+
+func FuzzHiddenOddWord(f *testing.F) {
+	if os.Getenv("ZKTEST_HIDDEN") == "" {
+		f.Skip("run by another test")
+	}
+	zktest.Fuzz(f, seizes, zktest.Servers(1), zktest.Checkers(checkers.Ownership{}))
+}
+
+// TestASearchKnowsAWordThatNoCheckerKnows has such a word, which a check takes for an error, in a search and in inputs.
+func TestASearchKnowsAWordThatNoCheckerKnows(t *testing.T) {
+	for _, name := range []string{"TestHiddenOddWord", "FuzzHiddenOddWord"} {
+		expect(t, runHidden(t, t.TempDir(), name), "no checker of zktest/"+name+` knows the operation "seize"`)
+	}
 }
