@@ -19,7 +19,8 @@ import (
 //
 // and go test -fuzz FuzzMyService. The fuzzer's own processes make the runs then; it says of one that dies that it was
 // terminated, and keeps the bytes. Without -fuzz the bytes that are kept are run by processes as those of Run, and what
-// fails is told in the same way.
+// fails is told in the same way. Each input is a test of its own, so that nobody asks whether one of them has what
+// [Cluster.Sometimes] says, or meets a rule of the plan.
 func Fuzz(f *testing.F, code func(c *Cluster), options ...Option) {
 	f.Helper()
 	nth := count(f)
