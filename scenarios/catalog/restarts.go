@@ -110,8 +110,8 @@ func registersAgain(l *life) error {
 // listedAsBefore is told by a member that is listed as in an earlier life, with its znode and what that should have.
 const listedAsBefore = "listed-as-before"
 
-// joinedBefore finds a member that is listed as in an earlier life and has never joined as in this one. One that had may
-// have lost its session at once, and with that its znode; then what an earlier life has sent may still be executed.
+// joinedBefore finds a member that is listed as in an earlier life and has never joined as in this one. One that had
+// may have lost its session at once, and its znode with that; then what an earlier life has sent may still be executed.
 func joinedBefore(h *history.History) error {
 	for i := range h.Events {
 		told := &h.Events[i]

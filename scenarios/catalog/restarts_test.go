@@ -7,7 +7,7 @@ import (
 	"zksim/model/history"
 )
 
-// A member is listed as in an earlier life if it takes that one's znode for its own, or if it loses its session at once.
+// A member is listed as in an earlier life if it takes that znode for its own, or if it loses its session at once.
 func TestAMemberThatHasJoinedMayBeListedAsInAnEarlierLife(t *testing.T) {
 	told := history.Event{Kind: history.Told, Client: 1, Op: listedAsBefore, Path: "/group/m1", Data: "2"}
 	created := func(client int32, data string) history.Event {
