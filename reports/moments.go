@@ -140,17 +140,20 @@ func (x *chart) step(i int, s *history.Step) {
 // says that it was sent before.
 func (x *chart) executed(s *history.Step) *pending {
 	c := clientOf(s.Name)
-	over := slices.Clone(x.cut[c])
-	slices.Reverse(over)
-	list := slices.Concat(x.calls[c], over)
-	if strings.Contains(s.Did, " sent ") {
-		list = slices.Concat(over, x.calls[c])
+	fits := func(p *pending) bool { return p.served < 0 && p.is(s.Did) }
+	k := slices.IndexFunc(x.calls[c], fits)
+	if k >= 0 && !strings.Contains(s.Did, " sent ") {
+		return x.calls[c][k]
 	}
-	k := slices.IndexFunc(list, func(p *pending) bool { return p.served < 0 && p.is(s.Did) })
+	for _, p := range slices.Backward(x.cut[c]) {
+		if fits(p) {
+			return p
+		}
+	}
 	if k < 0 {
 		return nil
 	}
-	return list[k]
+	return x.calls[c][k]
 }
 
 // is reports whether a text tells of the call.

@@ -40,9 +40,6 @@ func Load(file string) (*engine.Scenario, engine.Schedule, error) {
 	return s, schedule, nil
 }
 
-// maxRounds is how many rounds a scenario can have.
-const maxRounds = 1000
-
 // Scenario returns the scenario of a recording. Each client has as many rounds as there are requests of the client that
 // has the most, or parts of these if they are more than a scenario can have: one with fewer rounds leaves out the last
 // ones. As code has to go on between the steps of the recording, it may have twice as many.
@@ -55,7 +52,7 @@ func Scenario(name string, r *serve.Recording) (*engine.Scenario, error) {
 	for _, list := range lists {
 		most = max(most, len(list))
 	}
-	part := (most + maxRounds - 1) / maxRounds
+	part := (most + engine.MaxRounds - 1) / engine.MaxRounds
 	s := &engine.Scenario{Name: name, Doc: "what clients have asked " + fmt.Sprint(r.Servers) + " served server(s) for",
 		Clients: len(lists), Rounds: (most + part - 1) / part, Servers: []int{r.Servers}, Faults: plan(r, len(lists)),
 		SafetySteps: max(sim.UsualSafetySteps, 2*len(r.Steps)), MaxSteps: max(sim.UsualMaxSteps, 4*len(r.Steps)),

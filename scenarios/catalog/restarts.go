@@ -115,10 +115,12 @@ const listedAsBefore = "listed-as-before"
 func joinedBefore(h *history.History) error {
 	for i := range h.Events {
 		told := &h.Events[i]
-		joined := func(e history.Event) bool {
-			return e.Kind == history.Created && e.Client == told.Client && e.Path == told.Path && e.Data == told.Data
+		if told.Kind != history.Told || told.Op != listedAsBefore {
+			continue
 		}
-		if told.Kind == history.Told && told.Op == listedAsBefore && !slices.ContainsFunc(h.Events[:i], joined) {
+		if !slices.ContainsFunc(h.Events[:i], func(e history.Event) bool {
+			return e.Kind == history.Created && e.Client == told.Client && e.Path == told.Path && e.Data == told.Data
+		}) {
 			return fmt.Errorf("c%d is listed as in an earlier life, and has made no %s as in this one", told.Client, told.Path)
 		}
 	}

@@ -179,7 +179,7 @@ func (s *Schedule) set(key, value string) (err error) {
 	case "clients":
 		return count(&s.Clients, minClients, maxClients)
 	case "rounds":
-		return count(&s.Rounds, 1, maxRounds)
+		return count(&s.Rounds, 1, MaxRounds)
 	case "safety":
 		return count(&s.Safety, 1, maxNames)
 	case "order":

@@ -14,7 +14,7 @@ import (
 const (
 	minClients = 2 // a recipe is for clients that meet
 	maxClients = 64
-	maxRounds  = 1000
+	MaxRounds  = 1000 // that a scenario can have
 )
 
 // size is how large a run is.
@@ -35,8 +35,8 @@ func (s *Scenario) Sized(clients, rounds int) (Scenario, error) {
 		if x.own.rounds == 0 {
 			return x, fmt.Errorf("the program of %s has no rounds", s.Name)
 		}
-		if rounds < 1 || rounds > maxRounds {
-			return x, fmt.Errorf("the number of rounds is from 1 to %d, not %d", maxRounds, rounds)
+		if rounds < 1 || rounds > MaxRounds {
+			return x, fmt.Errorf("the number of rounds is from 1 to %d, not %d", MaxRounds, rounds)
 		}
 	}
 	if clients != 0 {

@@ -60,7 +60,7 @@ func (s *Scenario) sizes() error {
 		fewest = 0
 	}
 	err := cmp.Or(within("Clients", s.Clients, fewest, mostClients), within("Dials", s.Dials, 0, mostClients),
-		within("Rounds", s.Rounds, 0, maxRounds), within("SafetySteps", s.SafetySteps, 0, mostSteps),
+		within("Rounds", s.Rounds, 0, MaxRounds), within("SafetySteps", s.SafetySteps, 0, mostSteps),
 		within("MaxSteps", s.MaxSteps, 0, mostSteps))
 	for _, n := range s.Servers {
 		err = cmp.Or(err, s.ensemble(n))

@@ -289,31 +289,32 @@ func (e *Ensemble) untilQuiet(d time.Duration) (time.Duration, error) {
 	if e.closed {
 		return 0, ErrClosed
 	}
-	busy := e.underWay()
-	for c := range e.conns { // order-free: any of them
-		c.mu.Lock()
-		busy = busy || c.open > 0 || len(c.out) > 0 || c.writing > 0
-		c.mu.Unlock()
-	}
-	if busy {
+	if e.underWay() {
 		return max(d, time.Millisecond), nil
 	}
 	return d - time.Since(e.last), nil
 }
 
-// underWay reports whether a fault has suspended something that goes on by itself: what is on its way on a slow
-// connection, or the txns of a server that is cut off or was deposed.
+// underWay reports whether a request waits for its answer, something is to be written, or a fault has suspended what
+// goes on by itself: what is on its way on a slow connection, or the txns of a server that is cut off or was deposed.
 func (e *Ensemble) underWay() bool {
+	for c := range e.conns { // order-free: any of them
+		c.mu.Lock()
+		busy := c.open > 0 || len(c.out) > 0 || c.writing > 0
+		c.mu.Unlock()
+		if busy {
+			return true
+		}
+	}
 	for k := range e.nodes {
 		if !e.nodes[k].down() && (e.world.Deposed() == k || e.world.Behind(k) > 0) {
 			return true
 		}
 	}
+	unsettled := func(x *session) bool { return !x.client.Settled() }
 	for _, s := range e.sessions { // order-free: any of them
-		for _, x := range append([]*session{s}, s.left...) {
-			if !x.client.Settled() {
-				return true
-			}
+		if unsettled(s) || slices.ContainsFunc(s.left, unsettled) {
+			return true
 		}
 	}
 	return false
