@@ -339,6 +339,9 @@ func TestAResetAtTheEndTakesNothingBack(t *testing.T) {
 func TestQuietForNoTimeWaitsForNothingThatMayCome(t *testing.T) {
 	e := start(t, Options{})
 	hello(t, dial(t, e), 0, make([]byte, jute.PasswordLen))
+	if err := e.Quiet(t.Context(), 0); err != nil { // the server may not know yet that the greeting is written
+		t.Fatal(err)
+	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	e.mu.Lock()
