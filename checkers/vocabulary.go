@@ -44,9 +44,18 @@ func VocabularyOf(all []Checker, free []string) Vocabulary {
 	return v
 }
 
-// Unknown says which word of a history nobody knows, the first of them, and which are known:
+// Unfit says why the operations of a history cannot be judged: no checker knows the word of one, or an object begins
+// one while the same goes on there, as when goroutines share it. "" if they can.
+func (v *Vocabulary) Unfit(h *history.History) string {
+	if why := v.unknown(h); why != "" {
+		return fmt.Sprintf("no checker knows %s; a word that nobody is to judge belongs into Scenario.Words", why)
+	}
+	return overlap(h)
+}
+
+// unknown says which word of a history nobody knows, the first of them, and which are known:
 // `the operation "tryacquire"; they know lock, trylock, unlock, ...`. It is empty if there is none.
-func (v *Vocabulary) Unknown(h *history.History) string {
+func (v *Vocabulary) unknown(h *history.History) string {
 	if v.open {
 		return ""
 	}

@@ -109,7 +109,7 @@ func TestCheckFailsWhatDoesNotHold(t *testing.T) {
 			}
 			s.Checkers = []checkers.Checker{checkers.Linearizability{}}
 		}, "1-3",
-			`my/lock, seed 1: no checker of my/lock knows the operation "tryacquire"; they know lock, trylock, unlock, the ` +
+			`my/lock, seed 1: no checker knows the operation "tryacquire"; they know lock, trylock, unlock, the ` +
 				`nearest being "trylock"; ` +
 				`a word that nobody is to judge belongs into Scenario.Words`},
 		{func(s *scenarios.Scenario) { s.Checkers = []checkers.Checker{doubtful{}} }, "1-3",

@@ -99,7 +99,7 @@ func strictly(s *Scenario, schedule engine.Schedule) (engine.Result, error) {
 	}
 	res, err := how(s, schedule)
 	if err == nil {
-		err = r.Unknown(s, &res)
+		err = r.Unfit(s, &res)
 	}
 	return res, err
 }

@@ -132,8 +132,8 @@ func (r *record) input(t T, runner *engine.Runner, data []byte) {
 		t.Fatalf("%s: %v", s.Name, res.Misuse)
 		return
 	}
-	if err := runner.Unknown(s, &res); err != nil {
-		t.Fatalf("%v", err)
+	if err := runner.Unfit(s, &res); err != nil {
+		t.Fatalf("%s: %v", s.Name, err)
 		return
 	}
 	if res.Verdict.Level == checkers.Unknown && s.Outside != nil {

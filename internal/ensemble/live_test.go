@@ -135,7 +135,7 @@ func TestARealRunInWhichACheckerHadNothingToJudgeIsUnknown(t *testing.T) {
 		t.Errorf("%v, %+v", err, v)
 	}
 	_, _, err := runLive(t, addrs, silent("snatch"), ensemble.LiveOptions{})
-	if err == nil || !strings.HasPrefix(err.Error(), `no checker of test/silent knows the operation "snatch"; they `+
+	if err == nil || !strings.HasPrefix(err.Error(), `no checker knows the operation "snatch"; they `+
 		`know `) {
 		t.Error(err)
 	}

@@ -61,7 +61,7 @@ func TestAWordThatNoCheckerKnowsIsAnErrorThatNamesTheNearest(t *testing.T) {
 			s := wrong(x.try, x.lock, x.unlock, true)
 			rep, err := engine.Run(context.Background(), &s,
 				engine.Options{Seeds: engine.Range{First: 1, Last: 500}, Workers: workers})
-			if want := "my/lock, seed 1: no checker of my/lock knows " + x.want; fmt.Sprint(err) != want {
+			if want := "my/lock, seed 1: no checker knows " + x.want; fmt.Sprint(err) != want {
 				t.Errorf("%+v\n%v\n%s", rep.Status, err, want)
 			}
 		}
@@ -83,7 +83,7 @@ func TestWhatIsToldByAnUnknownWordIsAnErrorToo(t *testing.T) {
 	}}
 	_, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 9}})
 	if err == nil || !strings.Contains(err.Error(),
-		`no checker of my/lock knows the telling "lost"; they know no tellings`) {
+		`no checker knows the telling "lost"; they know no tellings`) {
 		t.Error(err)
 	}
 	s.Program = func(p *engine.Process) {
@@ -92,6 +92,48 @@ func TestWhatIsToldByAnUnknownWordIsAnErrorToo(t *testing.T) {
 	_, err = engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 9}})
 	if err == nil || !strings.Contains(err.Error(), `the mode "write"; they know read, the nearest being "read"`) {
 		t.Error(err)
+	}
+}
+
+// TestAnOperationThatBeginsWithinItselfIsAnError has goroutines that share an object, and one that forgets a Return.
+// That another operation goes on there is none.
+func TestAnOperationThatBeginsWithinItselfIsAnError(t *testing.T) {
+	twice := func(p *engine.Process, o engine.Object) {
+		p.Env.Go("other", func() {
+			p.Step()
+			o.Must("lock", func(context.Context) error { return nil })
+		})
+		o.Must("lock", func(context.Context) error { p.Step(); p.Step(); return nil })
+	}
+	for name, x := range map[string]struct {
+		program func(p *engine.Process, o engine.Object)
+		want    string
+	}{
+		"shared": {twice, `c1 begins the operation "lock" on an object on which it goes on since step `},
+		"no return": {func(p *engine.Process, o engine.Object) {
+			o.Invoke("lock")
+			p.Step()
+			o.Invoke("lock")
+		}, `c1 begins the operation "lock" on an object on which it goes on since step 2; each goroutine needs an ` +
+			`object of its own, and each Invoke its Return`},
+		"two objects": {func(p *engine.Process, o engine.Object) {
+			o.Invoke("lock")
+			p.Register(nil).Must("lock", func(context.Context) error { return nil })
+		}, ""},
+		"two operations": {func(p *engine.Process, o engine.Object) {
+			o.Must("lock", func(context.Context) error {
+				return o.Must("unlock", func(context.Context) error { return nil })
+			})
+			o.Must("lock", func(context.Context) error { return nil })
+		}, ""},
+	} {
+		s := engine.Scenario{Name: "my/lock", Clients: 1, Checkers: picked, Program: func(p *engine.Process) {
+			x.program(p, p.Register(nil))
+		}}
+		_, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 20}})
+		if x.want == "" && err != nil || x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want)) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

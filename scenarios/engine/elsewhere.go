@@ -55,16 +55,16 @@ const (
 // Reply is what became of it.
 type Reply struct {
 	Result
-	Hashes  []uint64 // after each step, as are Names: of runs by schedule, and of those that are violated
-	Names   []string
-	Taken   int
-	Widths  []Width
-	Missed  bool // of [Search], as are Widths
-	Sight   sight
-	Unknown string // a word that nobody knows
-	Trace   *history.Trace
-	Misfit  *sim.NotEnabledError
-	Failed  string // another error
+	Hashes []uint64 // after each step, as are Names: of runs by schedule, and of those that are violated
+	Names  []string
+	Taken  int
+	Widths []Width
+	Missed bool // of [Search], as are Widths
+	Sight  sight
+	Unfit  string // see [checkers.Vocabulary.Unfit]
+	Trace  *history.Trace
+	Misfit *sim.NotEnabledError
+	Failed string // another error
 	// Last says that the process ends with this reply.
 	Last bool
 	// Full says that, too, of a process that makes no more runs, as it has made many.
@@ -177,7 +177,7 @@ func (c *Contractor) Run(o *Order) *Reply {
 	if err == nil {
 		reply.Sight = c.coverage.look(r, &reply.Result)
 		c.coverage.add(&reply.Sight)
-		reply.Unknown = c.words.Unknown(h)
+		reply.Unfit = c.words.Unfit(h)
 	}
 	if o.By == BySeed { // whose seed it is knows it
 		reply.Schedule = Schedule{}
@@ -327,18 +327,18 @@ func (r *Runner) runElsewhere(s *Scenario, p Schedule, ch sim.Chooser) (Result, 
 	return result, err
 }
 
-// Unknown returns an error that names a word of the run just made that no checker of s knows; nil if there is none.
-func (r *Runner) Unknown(s *Scenario, res *Result) error {
+// Unfit returns an error that says why the operations of the run just made cannot be judged, as by a word that no
+// checker of s knows; nil if they can.
+func (r *Runner) Unfit(s *Scenario, res *Result) error {
 	words := checkers.VocabularyOf(s.Judges(), s.Words)
-	return s.unknownWord(r.unknown(&words, res))
+	return r.unfit(&words, res)
 }
 
-// unknown returns a word of the run just made that nobody knows, "" if there is none.
-func (r *Runner) unknown(words *checkers.Vocabulary, res *Result) string {
+func (r *Runner) unfit(words *checkers.Vocabulary, res *Result) error {
 	if r.reply != nil {
-		return r.reply.Unknown
+		return unjudgeable(r.reply.Unfit)
 	}
-	return words.Unknown(res.History)
+	return unjudgeable(words.Unfit(res.History))
 }
 
 // noting tells what a chooser chooses before it happens, and ends the process where that is asked for.

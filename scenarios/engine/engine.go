@@ -264,7 +264,7 @@ func (e *engine) one(r *Runner, seed uint64) (outcome, *sim.Misuse) {
 	if m := Judging(func() { out.sight = e.coverage.look(r, &res) }); m != nil {
 		return out, m
 	}
-	if err := e.unknownWord(r.unknown(&e.words, &res)); err != nil {
+	if err := r.unfit(&e.words, &res); err != nil {
 		out.unknown = fmt.Errorf("%s, seed %d: %w", e.Name, seed, err)
 	}
 	if res.Verdict.Level == checkers.Unknown {

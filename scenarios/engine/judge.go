@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"fmt"
+	"errors"
 	"strings"
 
 	"zksim/checkers"
@@ -19,9 +19,9 @@ func (s *Scenario) judge(h *history.History) checkers.Verdict {
 
 // JudgeReal is judge for a run on a real ensemble. A checker that had nothing to judge makes the
 // verdict unknown, unless that is for lack of something a real run may lack, as a fault. It fails
-// if the history has a word that no checker knows, and with a [*sim.Misuse] if a checker panics.
+// as Unfit does, and with a [*sim.Misuse] if a checker panics.
 func (s *Scenario) JudgeReal(h *history.History) (v checkers.Verdict, err error) {
-	if err := s.Unknown(h); err != nil {
+	if err := s.Unfit(h); err != nil {
 		return v, err
 	}
 	if m := Judging(func() { v = s.judge(h) }); m != nil {
@@ -78,16 +78,17 @@ func (s *Scenario) unmet(h *history.History, f func(checkers.Checker, checkers.N
 // missing says what a checker did not see.
 func missing(x checkers.Need) string { return "it needs " + x.What + "; " + x.Hint }
 
-// Unknown returns an error that names a word of the history that no checker knows; nil if there is none.
-func (s *Scenario) Unknown(h *history.History) error {
+// Unfit returns an error that says why the operations of a history cannot be judged, see [checkers.Vocabulary.Unfit];
+// nil if they can.
+func (s *Scenario) Unfit(h *history.History) error {
 	words := checkers.VocabularyOf(s.Judges(), s.Words)
-	return s.unknownWord(words.Unknown(h))
+	return unjudgeable(words.Unfit(h))
 }
 
-// unknownWord returns the error of a word that nobody knows, nil if why is empty.
-func (s *Scenario) unknownWord(why string) error {
+// unjudgeable returns why as an error, nil if it is empty.
+func unjudgeable(why string) error {
 	if why == "" {
 		return nil
 	}
-	return fmt.Errorf("no checker of %s knows %s; a word that nobody is to judge belongs into Scenario.Words", s.Name, why)
+	return errors.New(why)
 }

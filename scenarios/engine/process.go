@@ -52,7 +52,8 @@ func (p Process) On(h Host, root string, guarded *Resource) *Process {
 // Path returns where the znode called path, which starts with a slash, is.
 func (p *Process) Path(path string) string { return p.root + path }
 
-// Object is a recipe object under observation.
+// Object is a recipe object under observation. Each goroutine needs one of its own: that an operation begins on an
+// object on which the same one goes on is an error.
 type Object struct {
 	p  *Process
 	id int32

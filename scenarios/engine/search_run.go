@@ -163,7 +163,7 @@ func (r *Runner) branch(x *Searched, p Schedule, b *branch) found {
 			f.err = m
 			return f
 		}
-		if f.err = s.unknownWord(r.unknown(&x.words, &res)); f.err != nil {
+		if f.err = r.unfit(&x.words, &res); f.err != nil {
 			return f
 		}
 	}

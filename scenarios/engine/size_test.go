@@ -36,7 +36,7 @@ func TestCorrectScenariosHoldInOtherSizes(t *testing.T) {
 				where := fmt.Sprintf("%s with %d clients and %d rounds", s.Name, clients, rounds)
 				for seed := uint64(1); seed <= 15; seed++ {
 					res := r.Seed(&s, seed)
-					if err := s.Unknown(res.History); err != nil || res.Verdict.Level != checkers.OK {
+					if err := s.Unfit(res.History); err != nil || res.Verdict.Level != checkers.OK {
 						t.Errorf("%s, seed %d: %s, %v", where, seed, res.Verdict, err)
 					}
 				}

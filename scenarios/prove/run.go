@@ -66,8 +66,8 @@ func (w *worker) complete(res *engine.Result) {
 	if w.outcome != nil {
 		w.outcome(res)
 	}
-	if why := w.words.Unknown(res.History); why != "" {
-		panic(failed("no checker knows " + why))
+	if why := w.words.Unfit(res.History); why != "" {
+		panic(failed(why))
 	}
 	switch {
 	case v.Level == checkers.Unknown:

@@ -25,9 +25,9 @@ type Object = engine.Object
 //
 // The function, if it is not nil, returns the znodes that the object answers for when the code has returned. The object
 // is that of the client whose session the connection has; the call waits until there is one. Each goroutine of the code
-// needs an object of its own: one has one operation at a time, which nobody checks. Belief and Linearizability judge
-// between clients: that goroutines which share a connection exclude each other is for checkers.Ownership, by the paths
-// that are given to Acquired, or for [Cluster.Always].
+// needs an object of its own: an operation that begins while the same one goes on there is an error. Belief and
+// Linearizability judge between clients: that goroutines which share a connection exclude each other is for
+// checkers.Ownership, by the paths that are given to Acquired, or for [Cluster.Always].
 //
 //zksim:ignore only on real connections
 func (c *Cluster) Object(conn *zk.Conn, znodes func() []string) Object {

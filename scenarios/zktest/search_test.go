@@ -185,6 +185,6 @@ func FuzzHiddenOddWord(f *testing.F) {
 // TestASearchKnowsAWordThatNoCheckerKnows has such a word, which a check takes for an error, in a search and in inputs.
 func TestASearchKnowsAWordThatNoCheckerKnows(t *testing.T) {
 	for _, name := range []string{"TestHiddenOddWord", "FuzzHiddenOddWord"} {
-		expect(t, runHidden(t, t.TempDir(), name), "no checker of zktest/"+name+` knows the operation "seize"`)
+		expect(t, runHidden(t, t.TempDir(), name), `no checker knows the operation "seize"`)
 	}
 }
