@@ -173,14 +173,15 @@ func (p *past) unlisted(x *look) string {
 	return ""
 }
 
-// untold names a watch of which a client was not told; "" if there is none. Since 3.8.4 and 3.9.2 servers do not tell
+// untold names a watch of which a client was not told, or a notification without one; "" if there is none. Since 3.8.4 and 3.9.2 servers do not tell
 // of znodes that the client may not read: where there may be any, nobody knows.
-func untold(h *history.History, groups []group, log []txnlog.Txn) string {
+func untold(h *history.History, groups []group, log []txnlog.Txn, root string) string {
 	shut := func(c txnlog.Change) bool { return c.Shut }
 	for i := range log {
 		if log[i].Op == model.OpSetACL || slices.ContainsFunc(log[i].Changes, shut) {
 			return ""
 		}
 	}
-	return wire.Untold(h, changesOf(groups))
+	changes := changesOf(groups)
+	return cmp.Or(wire.Untold(h, changes), wire.Unfounded(h, changes, root))
 }

@@ -199,6 +199,7 @@ type liveHost struct {
 	history history.History
 	at      []int64 // when each event was, in microseconds since 1970
 	told    []look  // what clients were told of znodes that there are
+	wrote   []write // what they were told of their writes
 	times   *clock  // of the steps, nil if nobody wants to know
 	over    bool    // the history is complete: programs that go on are not heard
 	objects int32

@@ -174,7 +174,8 @@ func (x *liveRun) options(i int) live.Options {
 //zksim:ignore only on a real ensemble
 func (x *liveRun) dialer(i int, client int32) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		tap := &wire.Tap{Client: client, Hear: x.hears(i), Broken: x.breaks, Read: x.host.reads(client)}
+		tap := &wire.Tap{Client: client, Hear: x.hears(i), Broken: x.breaks, Read: x.host.reads(client),
+			Wrote: x.host.writes(client)}
 		x.mu.Lock()
 		x.taps[i] = tap
 		x.mu.Unlock()
@@ -448,7 +449,7 @@ func (x *liveRun) committed(ctx context.Context, looks []look) error {
 	past, contradiction := pastOf(log)
 	groups := groupsOf(&h.history, log, h.root, x.who)
 	x.Store = cmp.Or(ambiguous, contradiction, lost(&h.history, log), past.untrue(&h.history), past.mistold(h.told),
-		past.different(looks), untold(&h.history, groups, log))
+		past.misjudged(h.wrote), past.different(looks), untold(&h.history, groups, log, h.root))
 	if x.Store != "" {
 		return nil
 	}

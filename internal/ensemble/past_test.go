@@ -249,7 +249,7 @@ func TestAWatchMayBeSilentOnlyWhereAZnodeMayBeHidden(t *testing.T) {
 	shut.Changes[0].Shut = true
 	set := one(3, 0, model.OpSetData, "/r/a", 0)
 	for i, log := range [][]txnlog.Txn{{open, set}, {shut, set}, {open, set, {Zxid: 4, Op: model.OpSetACL}}} {
-		got := untold(&h, groupsOf(&h, log, "/r", nil), log)
+		got := untold(&h, groupsOf(&h, log, "/r", nil), log, "/r")
 		const want = "c1 was told of zxid 0x4, and not of 0x3, for which it had a watch on /r/a since 0x2"
 		if i > 0 && got != "" || i == 0 && got != want {
 			t.Errorf("%d: %q", i, got)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/go-zookeeper/zk"
 
@@ -129,24 +130,24 @@ func (c *causes) cause(e *history.Event) int64 {
 			continue
 		}
 		delete(c.set, w)
-		if zxid := c.first(w, since); zxid > 0 && (first == 0 || zxid < first) {
-			first = zxid
+		if e := c.first(w, since); e != nil && (first == 0 || e.Zxid < first) {
+			first = e.Zxid
 		}
 	}
 	return first
 }
 
-// first returns the zxid of the first change after one at which a watch fires; 0: there is none.
-func (c *causes) first(w watch, since int64) int64 {
+// first returns the first change after a zxid at which a watch fires; nil: there is none.
+func (c *causes) first(w watch, since int64) *history.Event {
 	list := c.data[w.path]
 	if w.child {
 		list = c.child[w.path]
 	}
 	k := sort.Search(len(list), func(k int) bool { return list[k].Zxid > since })
 	if k == len(list) {
-		return 0
+		return nil
 	}
-	return list[k].Zxid
+	return list[k]
 }
 
 // Explain gives the notifications of a run the zxids of their changes, which are known from elsewhere, in the order of
@@ -198,14 +199,64 @@ func Untold(h *history.History, changes []history.Event) string {
 			c.cause(e)
 		case e.Kind == history.Reply:
 			for w, since := range c.set { // order-free: any will do
-				first := c.first(w, since)
-				if w.client == e.Client && first > 0 && first <= e.Zxid {
+				if first := c.first(w, since); w.client == e.Client && first != nil && first.Zxid <= e.Zxid {
 					return fmt.Sprintf("c%d was told of zxid 0x%x, and not of 0x%x, for which it had a watch on %s since 0x%x",
-						e.Client, e.Zxid, first, w.path, since)
+						e.Client, e.Zxid, first.Zxid, w.path, since)
 				}
 			}
 			c.see(e)
 		}
 	}
 	return ""
+}
+
+// Unfounded names a notification of a znode below root for which its client had no watch, or that is not about the
+// first change after that was set; "" if there is none. Clients are only followed as long as they have their first
+// connection, and set watches by reads.
+func Unfounded(h *history.History, changes []history.Event, root string) string {
+	c := newCauses(changes)
+	asked, lost := map[int32]bool{}, map[int32]bool{} // clients that have asked for something, or that are not followed
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case lost[e.Client]:
+		case e.Kind == history.Session:
+			lost[e.Client] = e.Version > 0 || asked[e.Client]
+		case e.Kind == history.Call:
+			asked[e.Client] = true
+			lost[e.Client] = e.Op == "addWatch" || strings.HasPrefix(e.Op, "setWatches")
+		case e.Kind == history.Notify && strings.HasPrefix(e.Path, root+"/"):
+			if why := c.unfounded(e); why != "" {
+				return fmt.Sprintf("c%d was notified that %s is %s, and %s", e.Client, e.Path, e.Op, why)
+			}
+			c.cause(e)
+		case e.Kind == history.Reply:
+			c.see(e)
+		}
+	}
+	return ""
+}
+
+// unfounded says why there is no reason for a notification; "" if there is one.
+func (c *causes) unfounded(e *history.Event) string {
+	why := "it had no watch there"
+	for _, child := range []bool{false, true} {
+		w := watch{e.Client, child, e.Path}
+		since, ok := c.set[w]
+		if !ok {
+			continue
+		}
+		first, is := c.first(w, since), "unchanged"
+		switch {
+		case first == nil:
+		case child && first.Path != e.Path:
+			is = "child"
+		default:
+			is = first.Kind.String()
+		}
+		if is == e.Op {
+			return ""
+		}
+		why = fmt.Sprintf("for its watch since zxid 0x%x it is %s", since, is)
+	}
+	return why
 }

@@ -78,3 +78,44 @@ func TestAWatchOfWhichAClientIsNotToldIsTheStores(t *testing.T) {
 		}
 	}
 }
+
+func TestANotificationWithoutAReasonIsTheStores(t *testing.T) {
+	left := func(op, path string, zxid int64) history.Event {
+		return history.Event{Kind: history.Reply, Client: 1, Op: op, Path: path, Zxid: zxid}
+	}
+	told := func(op, path string) history.Event {
+		return history.Event{Kind: history.Notify, Client: 1, Op: op, Path: path}
+	}
+	call := func(op string) history.Event { return history.Event{Kind: history.Call, Client: 1, Op: op} }
+	none := history.Event{Kind: history.Reply, Client: 1, Op: "existsW", Path: "/r/a", Zxid: 2, Err: zk.ErrNoNode}
+	session := history.Event{Kind: history.Session, Client: 1, Op: zk.StateHasSession.String()}
+	changes := []history.Event{{Kind: history.Created, Path: "/r/a", Zxid: 3},
+		{Kind: history.Created, Path: "/r/a/b", Zxid: 5}, {Kind: history.Changed, Path: "/r/a", Zxid: 6},
+		{Kind: history.Deleted, Path: "/r/a/b", Zxid: 7}, {Kind: history.Deleted, Path: "/r/a", Zxid: 8}}
+	const wrong = "c1 was notified that /r/a is "
+	for name, x := range map[string]struct {
+		events []history.Event
+		want   string
+	}{
+		"as it was":          {[]history.Event{session, none, told("created", "/r/a")}, ""},
+		"a child":            {[]history.Event{left("childrenW", "/r/a", 6), told("child", "/r/a")}, ""},
+		"with its parent":    {[]history.Event{left("childrenW", "/r/a", 7), told("deleted", "/r/a")}, ""},
+		"not of the run":     {[]history.Event{told("deleted", "/other")}, ""},
+		"set again":          {[]history.Event{call("get"), session, told("changed", "/r/a")}, ""},
+		"set by the library": {[]history.Event{call("setWatches2"), told("changed", "/r/a")}, ""},
+		"persistent":         {[]history.Event{call("addWatch"), told("changed", "/r/a")}, ""},
+		"no watch":           {[]history.Event{told("changed", "/r/a")}, wrong + "changed, and it had no watch there"},
+		"twice": {[]history.Event{none, told("created", "/r/a"), told("created", "/r/a")},
+			wrong + "created, and it had no watch there"},
+		"too late": {[]history.Event{left("getW", "/r/a", 8), told("deleted", "/r/a")},
+			wrong + "deleted, and for its watch since zxid 0x8 it is unchanged"},
+		"of another type": {[]history.Event{left("getW", "/r/a", 4), told("deleted", "/r/a")},
+			wrong + "deleted, and for its watch since zxid 0x4 it is changed"},
+		"of data for a child": {[]history.Event{left("childrenW", "/r/a", 4), told("changed", "/r/a")},
+			wrong + "changed, and for its watch since zxid 0x4 it is child"},
+	} {
+		if got := Unfounded(&history.History{Events: x.events}, changes, "/r"); got != x.want {
+			t.Errorf("%s: %q, want %q", name, got, x.want)
+		}
+	}
+}

@@ -26,6 +26,9 @@ type Tap struct {
 	// Read, if not nil, is called before the Reply to a request whose answer has the stat, the data or the children of
 	// a znode.
 	Read func(path string, res *model.Response)
+	// Wrote, if not nil, is called before the Reply to a create, delete or setData, with what was asked for and how it
+	// ended.
+	Wrote func(q *model.Request, zxid int64, err model.Code)
 	// Packet, if not nil, is called for every packet, those of the handshake and
 	// the pings too, before Hear.
 	Packet func(sent bool)
@@ -186,8 +189,13 @@ func (t *Tap) answer(packet []byte) error {
 			t.Read(q.Path, &res)
 		}
 	}
-	if q.Op == model.OpMulti {
+	switch q.Op {
+	case model.OpMulti:
 		path = ""
+	case model.OpCreate, model.OpCreate2, model.OpCreateContainer, model.OpCreateTTL, model.OpDelete, model.OpSetData:
+		if t.Wrote != nil {
+			t.Wrote(&q.Request, a.Zxid, a.Err)
+		}
 	}
 	t.Hear(history.Event{Kind: history.Reply, Client: t.Client, Op: sim.OpName(&q.Request), Path: path, Zxid: a.Zxid,
 		Err: refusal.Err()})

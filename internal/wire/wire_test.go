@@ -153,10 +153,13 @@ func TestATapTellsWhatIsOpenWhileItIsHeard(t *testing.T) {
 }
 
 // The answer to a write may have a stat, too.
-func TestATapTellsOfTheStatThatAWriteHasMade(t *testing.T) {
+func TestATapTellsOfAWriteAndOfTheStatThatItHasMade(t *testing.T) {
 	var told []int32
 	tap := &Tap{Hear: func(history.Event) {}, Broken: func(err error) { t.Error(err) },
-		Read: func(path string, res *model.Response) { told = append(told, res.Stat.Version) }}
+		Read: func(path string, res *model.Response) { told = append(told, res.Stat.Version) },
+		Wrote: func(q *model.Request, zxid int64, err model.Code) {
+			told = append(told, q.Version, int32(zxid), int32(err))
+		}}
 	stat := raw{}.int64(3).int64(5).int64(0).int64(0).int32(1).int32(0).int32(0).int64(0).int32(1).int32(0).int64(3)
 	hello := raw{}.string("hello").packet()
 	c := &conversation{answers: append(slices.Clone(hello), append(raw{}.int32(1).int64(5).int32(0), stat...).packet()...)}
@@ -166,8 +169,8 @@ func TestATapTellsOfTheStatThatAWriteHasMade(t *testing.T) {
 	for b := make([]byte, 8); len(c.answers) > 0; {
 		conn.Read(b)
 	}
-	if !slices.Equal(told, []int32{1}) {
-		t.Errorf("versions %v", told)
+	if !slices.Equal(told, []int32{1, -1, 5, 0}) {
+		t.Errorf("a version, then what was asked for, when and how it ended: %v", told)
 	}
 }
 
