@@ -194,8 +194,10 @@ func (e *Ensemble) connections(server int, whole bool) []fields {
 
 func (e *Ensemble) dumped(server int) fields {
 	expiry, owners := map[int64][]int64{}, map[int64][]string{}
-	for _, s := range e.ordered() {
-		expiry[s.deadline] = append(expiry[s.deadline], s.id)
+	if e.mode(server) != "follower" { // which does not expire them
+		for _, s := range e.ordered() {
+			expiry[s.deadline] = append(expiry[s.deadline], s.id)
+		}
 	}
 	store := e.world.Stores()[server]
 	for _, id := range store.Sessions() {

@@ -126,13 +126,16 @@ func (e *Ensemble) begin() {
 	}
 }
 
+// The ports that the servers of an ensemble say they have for one another.
+const quorumPort, electionPort = 2888, 3888
+
 // members is what the config node says of an ensemble. There are no ports for quorum and election; clients that read
 // this expect some, and not those of clients.
 func (e *Ensemble) members() string {
 	text := ""
 	for k, addr := range e.addrs {
 		host, _, _ := net.SplitHostPort(addr)
-		text += fmt.Sprintf("server.%d=%s:participant;%s\n", k+1, host+":2888:3888", addr)
+		text += fmt.Sprintf("server.%d=%s:%d:%d:participant;%s\n", k+1, host, quorumPort, electionPort, addr)
 	}
 	return text + "version=0"
 }

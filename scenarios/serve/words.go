@@ -152,9 +152,13 @@ func (e *Ensemble) mode(server int) string {
 
 func (e *Ensemble) srvr(server int, clients string) string {
 	s, store := &e.nodes[server].stats, e.world.Stores()[server]
-	return fmt.Sprintf("Zookeeper version: %s, built on 2022-02-25 08:49 UTC\n%sLatency min/avg/max: 0/0.0/0\n"+
+	text := fmt.Sprintf("Zookeeper version: %s, built on 2022-02-25 08:49 UTC\n%sLatency min/avg/max: 0/0.0/0\n"+
 		"Received: %d\nSent: %d\nConnections: %d\nOutstanding: %d\nZxid: 0x%x\nMode: %s\nNode count: %d\n", version, clients,
 		s.received, s.sent, len(e.at(server)), e.outstanding(server), store.Zxid(), e.mode(server), store.Size().Znodes)
+	if e.mode(server) == "leader" { // as one that has made no proposal yet: there are none to measure
+		text += "Proposal sizes last/min/max: -1/-1/-1\n"
+	}
+	return text
 }
 
 // outstanding is how many requests of a server's clients have no answer yet.
@@ -203,10 +207,15 @@ func (e *Ensemble) cons(server int) string {
 func (e *Ensemble) conf(server int) string {
 	o := e.options
 	_, port, _ := net.SplitHostPort(e.addrs[server])
-	return fmt.Sprintf("clientPort=%s\nsecureClientPort=-1\ndataDir=none\ndataDirSize=0\ndataLogDir=none\ndataLogSize=0\n"+
-		"tickTime=%d\nmaxClientCnxns=0\nminSessionTimeout=%d\nmaxSessionTimeout=%d\nclientPortListenBacklog=-1\n"+
-		"serverId=%d\n", port, o.TickTime.Milliseconds(), o.MinSessionTimeout.Milliseconds(),
+	text := fmt.Sprintf("clientPort=%s\nsecureClientPort=-1\ndataDir=none\ndataDirSize=0\ndataLogDir=none\n"+
+		"dataLogSize=0\ntickTime=%d\nmaxClientCnxns=0\nminSessionTimeout=%d\nmaxSessionTimeout=%d\n"+
+		"clientPortListenBacklog=-1\nserverId=%d\n", port, o.TickTime.Milliseconds(), o.MinSessionTimeout.Milliseconds(),
 		o.MaxSessionTimeout.Milliseconds(), e.serverID(server))
+	if len(e.nodes) > 1 {
+		text += fmt.Sprintf("initLimit=10\nsyncLimit=5\nelectionAlg=3\nelectionPort=%d\nquorumPort=%d\npeerType=0\n"+
+			"membership: \n%s", electionPort, quorumPort, e.members())
+	}
+	return text
 }
 
 // serverID is what the configuration of a server says; one by itself needs none.
@@ -232,11 +241,7 @@ func (e *Ensemble) dump(server int) string {
 	store := e.world.Stores()[server]
 	var b strings.Builder
 	b.WriteString("SessionTracker dump:\n")
-	sets := map[int64][]string{}
-	for _, s := range e.ordered() {
-		sets[s.deadline] = append(sets[s.deadline], hex(s.id))
-	}
-	writeSets(&b, "Session", sets)
+	e.dumpSessions(&b, server)
 	b.WriteString("ephemeral nodes dump:\n")
 	var owners strings.Builder
 	n := 0
@@ -247,7 +252,7 @@ func (e *Ensemble) dump(server int) string {
 		}
 	}
 	fmt.Fprintf(&b, "Sessions with Ephemerals (%d):\n%sConnections dump:\n", n, owners.String())
-	sets = map[int64][]string{}
+	sets := map[int64][]string{}
 	for _, c := range e.at(server) {
 		id, at := int64(0), e.deadline(handshakeTimeout)
 		if c.session != nil {
@@ -257,6 +262,24 @@ func (e *Ensemble) dump(server int) string {
 	}
 	writeSets(&b, "Connections", sets)
 	return b.String()
+}
+
+// dumpSessions writes the sessions and when they expire. A follower only knows of them, the leader expires them
+// (LearnerSessionTracker.dumpSessions).
+func (e *Ensemble) dumpSessions(b *strings.Builder, server int) {
+	if store := e.world.Stores()[server]; e.mode(server) == "follower" {
+		list := store.Sessions()
+		fmt.Fprintf(b, "Global Sessions(%d):\n", len(list))
+		for _, id := range list {
+			fmt.Fprintf(b, "0x%x\t%dms\n", id, store.SessionTimeout(id))
+		}
+		return
+	}
+	sets := map[int64][]string{}
+	for _, s := range e.ordered() {
+		sets[s.deadline] = append(sets[s.deadline], hex(s.id))
+	}
+	writeSets(b, "Session", sets)
 }
 
 // writeSets writes what expires together, by its time.
