@@ -80,6 +80,17 @@ func (s *Server) Ephemerals(session int64) (paths []string) {
 	return paths
 }
 
+// OwnedEphemerals reports whether the session owns ephemerals or has owned some. ZooKeeper goes on listing it
+// (DataTree.ephemerals).
+func (s *Server) OwnedEphemerals(session int64) bool {
+	x := s.sessions[session]
+	return x != nil && x.buckets > 0
+}
+
+// Watched reports whether the connection has set a watch in the table of data, though it may have fired. ZooKeeper goes
+// on listing it (WatchManager.watch2Paths).
+func (c *Conn) Watched() bool { return c.watched }
+
 // AllWatches calls f for each watch of each connection, in any order. One that is in both tables comes twice.
 func (s *Server) AllWatches(f func(c *Conn, x Watch)) {
 	for _, t := range [...]*watchTable{&s.data, &s.child} {

@@ -63,7 +63,7 @@ type session struct {
 func NewServer(c Config) *Server {
 	s := &Server{nodes: map[string]*node{}, sessions: map[int64]*session{}}
 	s.data.paths = map[string]watchers{}
-	s.child.paths = map[string]watchers{}
+	s.child.paths, s.child.children = map[string]watchers{}, true
 	s.Reset(c)
 	return s
 }

@@ -14,9 +14,10 @@ type Conn struct {
 	Auth    []ID
 	Index   int // free for the caller
 
-	armed []armed // every watch set, some of them fired since
-	live  int     // of these
-	mark  uint64  // last trigger that reached this connection
+	armed   []armed // every watch set, some of them fired since
+	live    int     // of these
+	mark    uint64  // last trigger that reached this connection
+	watched bool    // a watch in the table of data was set
 }
 
 type armed struct {
@@ -45,6 +46,7 @@ type watch struct {
 type watchTable struct {
 	paths     map[string]watchers
 	recursive int // entries of that mode, to skip the walk up when there are none
+	children  bool
 	spare     []*crowd
 }
 
@@ -173,6 +175,7 @@ func (t *watchTable) add(c *Conn, path string, m mode) {
 	if len(c.armed) >= 2*c.live+many {
 		c.compact()
 	}
+	c.watched = c.watched || !t.children
 	t.insert(path, watch{c, int32(len(c.armed)), m})
 	t.count(m, 1)
 	c.live++

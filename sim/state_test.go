@@ -84,6 +84,7 @@ var elsewhere = map[string]string{
 
 	"model.Conn.Session": "the client's", "model.Conn.armed": "where its watches are; the tables have them",
 	"model.Conn.live": "how many watches the tables have", "model.Conn.mark": "of the txn being applied",
+	"model.Conn.watched": "told by four-letter words alone", "model.watchTable.children": "which of two tables it is",
 	"model.Server.born": "order of insertion, for Config.Order 0 only", "model.Server.marks": "of the txn being applied",
 	"model.Server.inMulti": "of the txn being applied", "model.Server.triggers": "of the txn being applied",
 	"model.Server.told": "of the txn being applied", "model.Server.undo": "of the txn being applied",

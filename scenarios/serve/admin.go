@@ -201,8 +201,8 @@ func (e *Ensemble) dumped(server int) fields {
 	}
 	store := e.world.Stores()[server]
 	for _, id := range store.Sessions() {
-		if paths := store.Ephemerals(id); len(paths) > 0 {
-			owners[id] = paths
+		if store.OwnedEphemerals(id) {
+			owners[id] = append([]string{}, store.Ephemerals(id)...) // not null
 		}
 	}
 	return fields{"expiry_time_to_session_ids": expiry, "session_id_to_ephemeral_paths": owners}

@@ -246,9 +246,9 @@ func (e *Ensemble) dump(server int) string {
 	var owners strings.Builder
 	n := 0
 	for _, id := range store.Sessions() {
-		if paths := store.Ephemerals(id); len(paths) > 0 {
+		if store.OwnedEphemerals(id) {
 			n++
-			fmt.Fprintf(&owners, "0x%x:\n\t%s\n", id, strings.Join(paths, "\n\t"))
+			writePaths(&owners, hex(id)+":", store.Ephemerals(id))
 		}
 	}
 	fmt.Fprintf(&b, "Sessions with Ephemerals (%d):\n%sConnections dump:\n", n, owners.String())
@@ -262,6 +262,14 @@ func (e *Ensemble) dump(server int) string {
 	}
 	writeSets(&b, "Connections", sets)
 	return b.String()
+}
+
+// writePaths writes paths below what they belong to.
+func writePaths(b *strings.Builder, head string, paths []string) {
+	b.WriteString(head + "\n")
+	for _, path := range paths {
+		b.WriteString("\t" + path + "\n")
+	}
 }
 
 // dumpSessions writes the sessions and when they expire. A follower only knows of them, the leader expires them
@@ -298,9 +306,15 @@ func writeSets(b *strings.Builder, what string, sets map[int64][]string) {
 }
 
 // watched returns the paths that each session of a server's clients watches, and how many these are. Those of watches
-// on children are not among them, as in ZooKeeper (DataTree.dumpWatches).
+// on children are not among them, as in ZooKeeper (DataTree.dumpWatches), which also keeps a connection whose watches
+// have fired: with no paths.
 func (e *Ensemble) watched(server int) (bySession map[int64][]string, total int) {
 	bySession = map[int64][]string{}
+	for _, c := range e.at(server) {
+		if s := c.session; s != nil && s.client.ServerConn().Watched() {
+			bySession[s.id] = []string{}
+		}
+	}
 	e.world.Stores()[server].AllWatches(func(c *model.Conn, x model.Watch) {
 		if x.Child {
 			return
@@ -325,7 +339,7 @@ func (e *Ensemble) wchc(server int) string {
 	var b strings.Builder
 	bySession, _ := e.watched(server)
 	for _, id := range slices.Sorted(maps.Keys(bySession)) {
-		fmt.Fprintf(&b, "0x%x\n\t%s\n", id, strings.Join(bySession[id], "\n\t"))
+		writePaths(&b, hex(id), bySession[id])
 	}
 	return b.String() + "\n"
 }

@@ -1,9 +1,13 @@
 package serve
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 )
 
 // The words in which a leader and a follower differ, from a real ensemble: a follower tells no time at which a session
@@ -39,5 +43,40 @@ func TestAFollowerAnswersWordsAsAFollower(t *testing.T) {
 	}
 	if got := word(t, start(t, Options{}).Addrs()[0], "conf"); !strings.HasSuffix(got, "serverId=0\n") {
 		t.Errorf("a server by itself: %q", got)
+	}
+}
+
+// As a real server does, which keeps the connection, or the session, with an empty set.
+func TestWhatHasFiredOrIsDeletedIsStillListedWithoutPaths(t *testing.T) {
+	e := start(t, Options{})
+	c, d := client(t, 10*time.Second, e.Addrs()...), client(t, 10*time.Second, e.Addrs()...)
+	must[string](t)(c.Create("/e", nil, zk.FlagEphemeral, open))
+	for _, x := range []*zk.Conn{c, d} {
+		if _, _, _, err := x.GetW("/e"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, _, err := client(t, 10*time.Second, e.Addrs()...).ChildrenW("/"); err != nil { // which does not count
+		t.Fatal(err)
+	}
+	if err := d.Delete("/e", -1); err != nil {
+		t.Fatal(err)
+	}
+	wants := map[string]string{"wchs": "2 connections watching 0 paths\nTotal watches:0\n", "wchp": "\n",
+		"wchc": hex(c.SessionID()) + "\n" + hex(d.SessionID()) + "\n\n"}
+	for text, want := range wants {
+		if got := word(t, e.Addrs()[0], text); got != want {
+			t.Errorf("%s: %q, expected %q", text, got, want)
+		}
+	}
+	owner := hex(c.SessionID())
+	if got := word(t, e.Addrs()[0], "dump"); !strings.Contains(got, "Ephemerals (1):\n"+owner+":\nConnections dump:") {
+		t.Errorf("dump: %q", got)
+	}
+	for name, want := range map[string]string{"dump": fmt.Sprintf(`"session_id_to_ephemeral_paths":{"%d":[]}`,
+		c.SessionID()), "watches": fmt.Sprintf(`{"%d":[],"%d":[]}`, c.SessionID(), d.SessionID())} {
+		if got, err := json.Marshal(e.command(0, name)); err != nil || !strings.Contains(string(got), want) {
+			t.Errorf("%s: %s, %v, expected %s", name, got, err, want)
+		}
 	}
 }
