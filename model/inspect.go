@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Watch is a watch that a replica holds for a connection.
@@ -51,7 +52,7 @@ func (s *Server) Changed(f func(path string, data, children int64)) {
 type Size struct {
 	Znodes     int // those of /zookeeper, too, and, as ZooKeeper counts, the root once more: it is also known as ""
 	Ephemerals int
-	Bytes      int64 // of paths and data
+	Bytes      int64 // of paths, a character of them as one, and data
 }
 
 // Size counts what the replica holds, in time in proportion to that.
@@ -61,7 +62,7 @@ func (s *Server) Size() (z Size) {
 		if path == "" {
 			continue
 		}
-		z.Bytes += int64(len(path) + len(n.data))
+		z.Bytes += int64(utf8.RuneCountInString(path) + len(n.data))
 	}
 	for _, x := range s.sessions { // order-free: a sum
 		z.Ephemerals += len(x.ephemerals)

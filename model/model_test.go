@@ -40,3 +40,13 @@ func TestTheZnodesAreThoseOfTheTreeOnceTheyAreSorted(t *testing.T) {
 		t.Errorf("%d znodes, expected the %d of the tree", len(got), len(want))
 	}
 }
+
+func TestTheSizeOfAPathIsThatOfItsCharacters(t *testing.T) {
+	s := NewServer(Config{})
+	before := s.Size().Bytes
+	q := Request{Op: OpCreate, Path: "/\u00e9\u20ac", Data: []byte("\u00e9"), ACL: zk.WorldACL(zk.PermAll)}
+	s.Apply(&Txn{Zxid: 1, Req: &q}, &Response{})
+	if got := s.Size().Bytes - before; got != 3+2 {
+		t.Errorf("%d, expected 3 characters and 2 bytes", got)
+	}
+}
