@@ -17,9 +17,40 @@ type ID struct{ Scheme, ID string }
 
 // bucket is the place of the identity in the Java set that holds those of a
 // connection: whoAmI and the auth scheme list them in its order.
-func (id ID) bucket() uint32 {
+func (id ID) bucket(buckets uint32) uint32 {
 	h := 37*(37*17+stringHash(id.Scheme)) + stringHash(id.ID)
-	return spread(h) % 16
+	return spread(h) % buckets
+}
+
+// addID adds an identity to such a set, a ConcurrentHashMap: it doubles its
+// buckets as soon as three quarters are full. Of each bucket, those before the
+// last run that stays together are then in reverse (ConcurrentHashMap.transfer).
+func addID(ids []ID, id ID) []ID {
+	buckets := uint32(16)
+	for len(ids) >= int(buckets/4*3) {
+		buckets *= 2
+	}
+	ids = append(slices.Clone(ids), id)
+	sortIDs(ids, buckets)
+	if len(ids) < int(buckets/4*3) {
+		return ids
+	}
+	for rest := ids; len(rest) > 0; {
+		n, run := 1, 0
+		for ; n < len(rest) && rest[n].bucket(buckets) == rest[0].bucket(buckets); n++ {
+			if rest[n].bucket(2*buckets) != rest[run].bucket(2*buckets) {
+				run = n
+			}
+		}
+		slices.Reverse(rest[:run])
+		rest = rest[n:]
+	}
+	sortIDs(ids, 2*buckets)
+	return ids
+}
+
+func sortIDs(ids []ID, buckets uint32) {
+	slices.SortStableFunc(ids, func(a, b ID) int { return cmp.Compare(a.bucket(buckets), b.bucket(buckets)) })
 }
 
 // DigestID returns the identity that user:password stands for in the digest
@@ -43,8 +74,7 @@ func Authenticate(ids []ID, scheme string, auth []byte) ([]ID, Code) {
 		}
 		id := DigestID(string(auth))
 		if !slices.Contains(ids, id) {
-			ids = append(slices.Clone(ids), id)
-			slices.SortStableFunc(ids, func(a, b ID) int { return cmp.Compare(a.bucket(), b.bucket()) })
+			ids = addID(ids, id)
 		}
 		return ids, OK
 	}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -17,5 +18,36 @@ func TestALongACLLosesItsDuplicatesAndKeepsItsOrder(t *testing.T) {
 	a, code := fixACL(list, nil)
 	if code != OK || len(a.list) != n/2 || a.list[0] != list[0] || a.list[n/2-1] != list[n/2-1] {
 		t.Errorf("expected the first %d entries", n/2)
+	}
+}
+
+// The orders are those of a real server. Its set has 16 buckets at first, and 32 with twelve identities, of which the
+// address is one.
+func TestIdentitiesAreInTheOrderOfARealServer(t *testing.T) {
+	for _, x := range []struct {
+		user string
+		n    int
+		want string
+	}{
+		{"u", 8, "2 3 0 1 6 5 7 4"},
+		{"u", 11, "3 5 7 9 2 8 0 1 6 4 10"},
+		{"a", 11, "8 2 7 5 9 4 3 1 6 10 0"}, // without a transfer's reversal: 8 2 5 7
+		{"u", 23, "3 20 5 14 8 0 1 4 10 18 17 7 11 19 9 15 2 12 13 6 21 16 22"},
+		{"u", 60, "58 28 37 33 14 8 0 36 23 35 51 25 29 4 39 57 10 44 18 50 17 32 7 56 11 53 54 9 12 41 13 46 21 47 16 " +
+			"45 22 3 20 52 5 31 26 1 48 49 40 59 27 55 43 34 19 42 30 38 15 2 6 24"},
+	} {
+		ids := []ID{{"ip", "127.0.0.1"}}
+		for i := range x.n {
+			ids, _ = Authenticate(ids, "digest", fmt.Appendf(nil, "%s%d:p", x.user, i))
+		}
+		var got []string
+		for _, id := range ids {
+			if user, _, _ := strings.Cut(id.ID, ":"); id.Scheme == "digest" {
+				got = append(got, user[1:])
+			}
+		}
+		if strings.Join(got, " ") != x.want {
+			t.Errorf("%d of %s: %s, expected %s", x.n, x.user, strings.Join(got, " "), x.want)
+		}
 	}
 }
