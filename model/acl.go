@@ -141,6 +141,11 @@ func parseIP(expr string) (addr uint32, bits int, ok bool) {
 	return addr, bits, len(parts) == 4
 }
 
+// maxACL is how many entries a list may have because of its auth entries, more
+// than fit into a packet. Each of these stands for all identities: a real server
+// runs out of memory somewhere above this.
+const maxACL = 100_000
+
 // fixACL turns the list of a request into the one to store: duplicates go, and
 // an auth entry becomes the digest identities of the connection
 // (PrepRequestProcessor.fixupACL).
@@ -168,7 +173,7 @@ func fixACL(list []zk.ACL, ids []ID) (*acl, Code) {
 					found = true
 				}
 			}
-			if !found {
+			if !found || len(fixed) > maxACL {
 				return nil, InvalidACL
 			}
 		case e.ID == Null && (e.Scheme == "world" || e.Scheme == "digest" || e.Scheme == "ip"):

@@ -51,3 +51,21 @@ func TestIdentitiesAreInTheOrderOfARealServer(t *testing.T) {
 		}
 	}
 }
+
+// A packet of 1 MB has room for 50,000 entries, and a client of serve for 1,000 identities.
+func TestAuthEntriesOfManyIdentitiesComeToAnEnd(t *testing.T) {
+	var ids []ID
+	for i := range 100 {
+		ids = append(ids, ID{"digest", fmt.Sprintf("u%d:x", i)})
+	}
+	list := make([]zk.ACL, 50_000)
+	for i := range list {
+		list[i] = zk.ACL{Perms: int32(i), Scheme: "auth"}
+	}
+	if a, code := fixACL(list[:maxACL/100], ids); code != OK || len(a.list) != maxACL {
+		t.Errorf("%s, expected %d entries", code, maxACL)
+	}
+	if _, code := fixACL(list, ids); code != InvalidACL {
+		t.Errorf("%s, expected InvalidACL", code)
+	}
+}
