@@ -162,7 +162,8 @@ func notified(h *history.History, i int) (text, class string) {
 
 // wasted reports whether a client that waits for something in an operation, and
 // for no answer of ZooKeeper, was notified in vain: of somebody else's change, and
-// all that it did before the next notification was to leave another watch.
+// all that it did before the next notification was to leave another watch. A consumer that
+// removes an item is told of that before its operation ends.
 func wasted(h *history.History, i int) bool {
 	c := h.Events[i].Client
 	if !checkers.Wasted(h, i) {
@@ -192,7 +193,7 @@ func wasted(h *history.History, i int) bool {
 			continue
 		}
 		switch {
-		case e.Kind == history.Told, e.Kind == history.Return && e.Err == nil:
+		case e.Kind == history.Told, e.Kind == history.Return && e.Err == nil, changes(&e):
 			return false
 		case e.Kind == history.Call && strings.HasSuffix(e.Op, "W"):
 			watches = true
@@ -202,6 +203,11 @@ func wasted(h *history.History, i int) bool {
 		}
 	}
 	return open > 0 && calls == 0 && !holds && watches
+}
+
+// changes reports whether an event is a change of a znode.
+func changes(e *history.Event) bool {
+	return e.Kind == history.Created || e.Kind == history.Changed || e.Kind == history.Deleted
 }
 
 // committed tells what a txn did to a znode, and which client did it.

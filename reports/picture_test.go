@@ -201,6 +201,8 @@ func TestWhoIsNotifiedInVain(t *testing.T) {
 		{[]history.Event{invoke}, []history.Event{watch, of(history.Told)}, false},
 		{[]history.Event{invoke}, []history.Event{watch, of(history.Acquired)}, false},
 		{[]history.Event{invoke}, []history.Event{watch, {Kind: history.Told, Client: 2}}, true},
+		{[]history.Event{invoke}, []history.Event{watch, of(history.Deleted), again}, false},
+		{[]history.Event{invoke}, []history.Event{watch, {Kind: history.Deleted, Client: 2}, again}, true},
 		{[]history.Event{invoke, of(history.Return)}, []history.Event{watch}, false},
 		{[]history.Event{invoke, of(history.Call)}, []history.Event{watch}, false},
 		{[]history.Event{invoke, of(history.Call), of(history.Reply)}, []history.Event{watch}, true},
