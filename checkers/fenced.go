@@ -1,6 +1,10 @@
 package checkers
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"zksim/internal/hash"
 	"zksim/model/history"
 )
@@ -11,6 +15,8 @@ import (
 // by the token that they show. Nor does it refuse the latest holder, as it would
 // if tokens did not grow. Where readers share the lock, the resource lets no
 // earlier holder read after a write of a later one, or write after it has read.
+// A holder that has recorded no znode of its own is known by its token only: the resource
+// goes by the same numbers, so all that shows is that two clients have one token.
 type Fenced struct{}
 
 // Name implements [Checker].
@@ -28,8 +34,9 @@ func (Fenced) Needs() Needs {
 		Words: []Word{readMode},
 		Seen: []Need{acquired,
 			some("Write events", "access the resource with Object.Write while the lock is held", isKind(history.Write)),
-			{What: "accesses that the resource accepted from two holders",
-				Hint: "let two clients get the lock in one run", In: twoWriters}},
+			{What: "accesses that the resource accepted from two holders with a znode or a token",
+				Hint: "let two clients get the lock in one run, and record by Object.Acquired how each holds it",
+				In:   twoWriters}},
 	}
 }
 
@@ -50,11 +57,22 @@ type fence struct {
 }
 
 // holdership is who accesses the resource; since is the zxid that created the znode by which
-// its client holds the lock.
+// its client holds the lock, or its token.
 type holdership struct {
-	client int32
-	since  int64
+	client  int32
+	since   int64
+	byToken bool
 }
+
+func (x holdership) String() string {
+	if x.byToken {
+		return fmt.Sprintf("holder with token 0x%x", x.since)
+	}
+	return fmt.Sprintf("holder since zxid 0x%x", x.since)
+}
+
+// short is String where a zxid was named before.
+func (x holdership) short() string { return strings.Replace(x.String(), "zxid ", "", 1) }
 
 // making is the latest creation of a znode, until that is deleted and its holder has
 // given it up.
@@ -80,10 +98,10 @@ func (f *fence) Reset() {
 
 // Hash implements [Monitor]. When a znode was made that is there, the world knows.
 func (f *fence) Hash() uint64 {
-	x := hash.Hash(f.rank(f.written.since)).Uint64(f.rank(f.read.since))
+	x := hash.Hash(f.place(f.written)).Uint64(f.place(f.read))
 	holders, gone := hash.Hash(0), hash.Hash(0)
 	for _, y := range f.holders {
-		holders += printOf(f.holders, y.who()).Uint64(f.rank(y.since))
+		holders += printOf(f.holders, y.who()).Uint64(f.place(y.holdership))
 	}
 	for _, z := range f.made {
 		if z.gone {
@@ -91,6 +109,14 @@ func (f *fence) Hash() uint64 {
 		}
 	}
 	return uint64(x.Uint64(uint64(holders)).Uint64(uint64(gone)))
+}
+
+// place returns what counts of since: for a token that is no zxid that is its value.
+func (f *fence) place(x holdership) uint64 {
+	if _, zxid := slices.BinarySearch(f.changes, x.since); x.byToken && !zxid && x.since != 0 {
+		return uint64(hash.Hash(0).Uint64(uint64(x.since)))
+	}
+	return f.rank(x.since)
 }
 
 func (f *fence) Step(h *history.History, i int) Verdict {
@@ -111,14 +137,20 @@ func (f *fence) Step(h *history.History, i int) Verdict {
 		}
 	case history.Acquired:
 		f.holders = drop(f.holders, func(x holding) bool { return x.object == e.Object })
-		f.holders = append(f.holders, holding{e.Object, e.Path, holdership{e.Client, f.since(e)}})
+		x := f.since(e)
+		for _, y := range f.holders {
+			if x.byToken && x.since != 0 && e.Op != readMode.Op && y.since == x.since && y.client != x.client {
+				return violated(f, i, "c%d holds the lock with token 0x%x, which c%d has had: the resource cannot tell "+
+					"which of them is the later holder", x.client, x.since, y.client)
+			}
+		}
+		f.holders = append(f.holders, holding{e.Object, e.Path, x})
 	case history.Write:
 		if e.OK {
 			return f.judge(i, e)
 		}
 		if x := f.holder(e); x.since > 0 && x.since >= max(f.written.since, f.read.since) {
-			return violated(f, i, "the resource refused c%d, holder since zxid 0x%x, the latest that it has seen", x.client,
-				x.since)
+			return violated(f, i, "the resource refused c%d, %v, the latest that it has seen", x.client, x)
 		}
 	}
 	return Verdict{}
@@ -135,15 +167,15 @@ func (f *fence) end(picks func(*making) bool, note func(*making)) {
 	f.made = drop(f.made, func(z making) bool { return z.gone && z.released })
 }
 
-// since returns the zxid that created the znode of a claim; the token that its
-// holder was given where that was not recorded.
-func (f *fence) since(e *history.Event) int64 {
+// since returns whose a claim is, since the zxid that created its znode; with the token
+// that its holder was given where that was not recorded.
+func (f *fence) since(e *history.Event) holdership {
 	for _, z := range f.made {
 		if z.path == e.Path && z.client == e.Client {
-			return z.zxid
+			return holdership{client: e.Client, since: z.zxid}
 		}
 	}
-	return e.Value
+	return holdership{client: e.Client, since: e.Value, byToken: true}
 }
 
 // holder returns whose access e is, and since when that holds.
@@ -162,17 +194,14 @@ func (f *fence) judge(i int, e *history.Event) Verdict {
 	x := f.holder(e)
 	switch {
 	case e.Op == "read" && x.since < f.written.since:
-		return violated(f, i, "the resource accepted a read of c%d, holder since zxid 0x%x, after a write of c%d, holder "+
-			"since 0x%x",
-			x.client, x.since, f.written.client, f.written.since)
+		return violated(f, i, "the resource accepted a read of c%d, %v, after a write of c%d, %s", x.client, x,
+			f.written.client, f.written.short())
 	case x.since < f.written.since:
-		return violated(f, i, "the resource accepted a write of c%d, holder since zxid 0x%x, after one of c%d, holder "+
-			"since 0x%x",
-			x.client, x.since, f.written.client, f.written.since)
+		return violated(f, i, "the resource accepted a write of c%d, %v, after one of c%d, %s", x.client, x,
+			f.written.client, f.written.short())
 	case e.Op != "read" && x.since < f.read.since:
-		return violated(f, i, "the resource accepted a write of c%d, holder since zxid 0x%x, after a read of c%d, holder "+
-			"since 0x%x",
-			x.client, x.since, f.read.client, f.read.since)
+		return violated(f, i, "the resource accepted a write of c%d, %v, after a read of c%d, %s", x.client, x,
+			f.read.client, f.read.short())
 	case e.Op != "read":
 		f.written = x
 	case x.since > f.read.since:
@@ -181,11 +210,18 @@ func (f *fence) judge(i int, e *history.Event) Verdict {
 	return Verdict{}
 }
 
-// twoWriters reports whether the resource accepted what two holders did, one of them a write.
+// twoWriters reports whether the resource accepted what two holders did, one of them a write, of each of which is known
+// how it holds the lock.
 func twoWriters(h *history.History) bool {
 	first, wrote, two := int32(0), false, false
+	made, known := map[string]bool{}, map[int32]bool{}
 	for i := range h.Events {
-		if e := &h.Events[i]; e.Kind == history.Write && e.OK {
+		switch e := &h.Events[i]; {
+		case e.Kind == history.Created:
+			made[e.Path] = true
+		case e.Kind == history.Acquired:
+			known[e.Object] = e.Value != 0 || made[e.Path]
+		case e.Kind == history.Write && e.OK && known[e.Object]:
 			if first == 0 {
 				first = e.Object
 			}

@@ -222,8 +222,8 @@ func TestAFencedResourceKeepsTheOrderOfHolders(t *testing.T) {
 			acquired c1 o1 /l/a v5
 			acquired c2 o2 /l/b v7
 			write c2 o2 v7 ok
-			write c1 o1 v5 ok`, event: 3, message: "the resource accepted a write of c1, holder since zxid 0x5, after one of " +
-			"c2, holder since 0x7"},
+			write c1 o1 v5 ok`, event: 3, message: "the resource accepted a write of c1, holder with token 0x5, after one of " +
+			"c2, holder with token 0x7"},
 		{name: "live: refused", text: `
 			Live
 			acquired c1 o1 /l/a v5
@@ -231,6 +231,27 @@ func TestAFencedResourceKeepsTheOrderOfHolders(t *testing.T) {
 			write c2 o2 v7 ok
 			write c1 o1 v5`},
 	})
+}
+
+func TestHoldersWithoutZnodesAreToldApartByTheirTokens(t *testing.T) {
+	judge(t, Fenced{}, []judgement{
+		{name: "each has one of its own", text: "acquired c1 o1 v1\nacquired c2 o2 v2"},
+		{name: "two have one", text: "acquired c1 o1 v1\nreleased c1 o1\nacquired c2 o2 v1", event: 2,
+			message: "c2 holds the lock with token 0x1, which c1 has had: the resource cannot tell which of them is the later " +
+				"holder"},
+		{name: "one has it twice", text: "acquired c1 o1 v1\nreleased c1 o1\nacquired c1 o2 v1"},
+		{name: "a reader has that of a writer", text: "acquired c1 o1 v1\nreleased c1 o1\nacquired c2 o2 read v1"},
+	})
+	remembersRare(t, Fenced{}, "the token of a holder", "acquired c1 o1 v1", "acquired c2 o2 v2", "acquired c2 o2 v1")
+	for _, x := range []struct {
+		token string
+		want  bool
+	}{{"", false}, {" v1", true}} {
+		h := script(t, "acquired c1 o1"+x.token+"\nwrite c1 o1 ok\nacquired c2 o2"+x.token+"\nwrite c2 o2 ok")
+		if got := twoWriters(h); got != x.want {
+			t.Errorf("token%q: two holders have written: %v, want %v", x.token, got, x.want)
+		}
+	}
 }
 
 func TestLinearizabilityOfLocks(t *testing.T) {
