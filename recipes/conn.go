@@ -43,6 +43,8 @@ import (
 //   - zk.ErrConnectionClosed says nothing about the outcome: the request may
 //     have been applied, may be applied a little later, or never. Nor does zk.ErrClosing, which
 //     a request may end with that is under way when the connection is closed for good.
+//     Nor does the error of a failed write to the socket, which reaches the caller as it is: it is none of the
+//     library's, and errors.Is(err, syscall.EPIPE) tells of the usual one.
 //   - zk.ErrNoServer means that the request was never sent. "unknown error: -127" means that a busy server
 //     has thrown it away (THROTTLEDOP, which throttled_op_wait_time turns on): recipes send it again.
 //   - A request that exceeds what a packet may have (1 MB, unless jute.maxbuffer says
