@@ -272,7 +272,6 @@ func (m *merge) scenario(ctx context.Context, a *app, s *engine.Scenario, seeds 
 		return outcome{}, err
 	}
 	cut := m.check.cutShort(ctx, &out.Report)
-	m.findings.looked(s.Name, seeds, x, &out)
 	var told []*reports.RowFailure
 	if out.Status == engine.Violation {
 		told, err = m.found(ctx, a, s, x, &out)
@@ -283,6 +282,7 @@ func (m *merge) scenario(ctx context.Context, a *app, s *engine.Scenario, seeds 
 			return outcome{}, err
 		}
 	}
+	m.findings.looked(s.Name, seeds, x, &out)
 	row := out.Row(s, out.Says())
 	if out.Status != engine.Violation {
 		fmt.Fprintf(a.out, "%-7s %-24s %s\n", heads[out.Status], s.Name, row.Says)

@@ -177,6 +177,23 @@ func TestACampaignThatIsMergedAgainIsAsIfItHadBeenMergedOnce(t *testing.T) {
 	}
 }
 
+func TestAFindingIsNotGoneBecauseAnotherOneDoesNotRepeat(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, clumsy)
+	inParts(t, 1, "-seeds", "1-60", "test/clumsy")
+	simrun(t, "merge", "parts-1", "-findings", "known.json")
+	inParts(t, 1, "-seeds", "1-61", "test/clumsy")
+	schedules, _ := filepath.Glob("parts-1/1/test.clumsy/*/schedule.txt")
+	for _, name := range schedules { // without what it needs, each run passes
+		text, _ := os.ReadFile(name)
+		write(t, name, regexp.MustCompile(`(?m)^lose-.*\n`).ReplaceAllString(string(text), ""))
+	}
+	r := simrun(t, "merge", "parts-1", "-findings", "known.json")
+	if len(schedules) != 2 || r.code != exitNondeterministic || !strings.Contains(r.out, "\nfindings 2 not looked for\n") {
+		t.Errorf("%q: %+v", schedules, r)
+	}
+}
+
 func TestAHistoryThatNoMergeHasWrittenIsRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, holds)
