@@ -35,15 +35,20 @@ func TestTheActionRunsThePartOfItsJob(t *testing.T) {
 	if err := os.Symlink(tool, filepath.Join(dir, "go")); err != nil {
 		t.Fatal(err)
 	}
-	for _, x := range []struct{ command, want string }{
-		{tool + " check", "auto 1/4 1-9 " + dir + "/out check -seeds 1-9 -shard auto -o " + dir + "/out -junit " + dir +
+	if err := os.MkdirAll(filepath.Join(dir, "lock", "lock.go"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct{ command, seeds, want string }{
+		{tool + " check lock/* queue", "1-9", "auto 1/4 1-9 " + dir + "/out check lock/* queue -seeds 1-9 -shard auto -o " +
+			dir + "/out -junit " + dir + "/out/junit.xml\n"},
+		{tool + " check", "", "auto 1/4  " + dir + "/out check -shard auto -o " + dir + "/out -junit " + dir +
 			"/out/junit.xml\n"},
-		{"", "auto 1/4 1-9 " + dir + "/out test -v -count=1 ./a ./b\n"},
+		{"", "1-9", "auto 1/4 1-9 " + dir + "/out test -v -count=1 ./a ./b\n"},
 	} {
 		c := exec.Command("bash", "-c", script)
 		c.Dir = dir
 		c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "ZKSIM_JOB_INDEX=1", "ZKSIM_JOB_TOTAL=4",
-			"ZKSIM_SHARD=auto", "ZKSIM_SEEDS=1-9", "ZKSIM_FOR=", "INPUT_PACKAGES=./a ./b", "INPUT_COMMAND="+x.command,
+			"ZKSIM_SHARD=auto", "ZKSIM_SEEDS="+x.seeds, "ZKSIM_FOR=", "INPUT_PACKAGES=./a ./b", "INPUT_COMMAND="+x.command,
 			"INPUT_OUT=out")
 		out, _ := c.CombinedOutput()
 		if code := c.ProcessState.ExitCode(); code != 3 || string(out) != x.want {
