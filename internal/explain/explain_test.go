@@ -90,6 +90,17 @@ func TestHistoriesOfSimulatedRunsAreFound(t *testing.T) {
 	}
 }
 
+func TestNumbersOfRecipesMayDiffer(t *testing.T) {
+	s := &engine.Scenario{Name: "a/count", Clients: 1, Program: func(p *engine.Process) {
+		p.Register(nil).Record(history.Event{Kind: history.Return, Op: "add", Value: 1})
+	}}
+	h := &history.History{Clients: 1, Events: []history.Event{{Kind: history.Return, Client: 1, Op: "add", Value: 2}}}
+	x, err := explain.Search(t.Context(), s, engine.Schedule{Scenario: s.Name, Servers: 1}, h, 10)
+	if err != nil || !x.Found() {
+		t.Errorf("%+v, %v", x, err)
+	}
+}
+
 func TestAHistoryThatNoRunHasIsNotFound(t *testing.T) {
 	s := catalog.Named("lock/plain-create")
 	p := engine.Schedule{Scenario: s.Name, Servers: 1, Faults: plan(t, "lose-reply=1")}

@@ -1,6 +1,6 @@
 // Package explain looks for a simulated run in which clients see what they have seen in a recorded one, as on a real
-// ensemble: the same operations of recipes and of ZooKeeper, with the same answers and watch events, in the same order
-// at each client.
+// ensemble: the same operations of recipes and of ZooKeeper, with the same errors, created paths and watch events, in
+// the same order at each client. Numbers are not compared: nothing says which of them are tokens.
 package explain
 
 import (

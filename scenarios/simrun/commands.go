@@ -303,8 +303,9 @@ func exploreCommands() []command {
 			codes: []exit{{exitHeld, "there is one"}, {exitViolation, "there is none"},
 				{exitInconclusive, "none was found before -runs were tried, or interrupted"}},
 			more: "Looks for a schedule in which clients do and see what they have in a history, as history.jsonl of a " +
-				"failure on a real ensemble: the same operations, answers and watch events, in the same order at each " +
-				"client. Names that are drawn, zxids and sessions may differ.",
+				"failure on a real ensemble: the same operations, errors, created paths and watch events, in the same " +
+				"order at each client. Names that are drawn, zxids and sessions may differ, and so may the numbers that " +
+				"recipes get and answer, as items and tokens, and what was read.",
 			examples: []example{
 				{"{it} explain -o explained.txt run/history.jsonl", "", exitHeld},
 			}},
