@@ -98,6 +98,9 @@ func (c *mergeFlags) openFindings(a *app, p *shardParameters) (*findings, error)
 	if !x.file.replaced() {
 		return nil, fmt.Errorf("-findings: %s is no regular file, which can be read again", name)
 	}
+	if sameFile(name, c.junit) || c.writes(name) && !sameFile(name, filepath.Join(c.out, findingsName)) {
+		return nil, fmt.Errorf("-findings: %s is written by the merge for something else, expected another file", name)
+	}
 	switch err = readStrictly(name, findingsFormat, &x.findingsFile); {
 	case errors.Is(err, fs.ErrNotExist):
 		x.Format = findingsFormat

@@ -194,6 +194,28 @@ func TestAFindingIsNotGoneBecauseAnotherOneDoesNotRepeat(t *testing.T) {
 	}
 }
 
+func TestNoFileIsWrittenForTwoPurposes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, holds)
+	inParts(t, 1, "-seeds", "1-3", "test/holds")
+	check := []string{"check", "-seeds", "1-3", "-shard", "1/1", "-o", "part", "test/holds", "-junit"}
+	merge := []string{"merge", "parts-1", "-o", "merged", "-junit"}
+	for _, args := range [][]string{append(check, "part/shard.json"), append(check, "./part/index.html"),
+		append(merge, "merged/findings.json"), append(merge, "merged/index.html"),
+		append(merge, "known.json", "-findings", "known.json"),
+		append(merge, "junit.xml", "-findings", "merged/index.html")} {
+		if r := simrun(t, args...); r.code != exitUsage || !strings.Contains(r.err, "expected another") {
+			t.Errorf("%q: %+v", args, r)
+		}
+	}
+	for _, args := range [][]string{append(check, "part/junit.xml"), append(merge, "merged/junit.xml"),
+		append(merge, "junit.xml", "-findings", "merged/findings.json")} {
+		if r := simrun(t, args...); r.code != exitHeld {
+			t.Errorf("%q: %+v", args, r)
+		}
+	}
+}
+
 func TestAHistoryThatNoMergeHasWrittenIsRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, holds)

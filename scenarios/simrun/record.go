@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -64,12 +65,21 @@ func (c *results) record(a *app, scenarios []string) (*recorder, error) {
 	}
 	if c.junit != "" {
 		var err error
+		if c.writes(c.junit) {
+			return nil, fmt.Errorf("-junit: %s is a file that commands write into the folder of -o, expected another", c.junit)
+		}
 		if r.junit, err = a.openOutput("junit", c.junit); err != nil {
 			return nil, err
 		}
 		r.junit.waiting = a.waiting(c.command, "-junit")
 	}
 	return r, errors.Join(r.soFar(), r.event(event{Action: "start"}), r.event(event{Action: "run", Test: r.root}))
+}
+
+// writes reports whether a file is one that commands write into the folder of -o.
+func (c *results) writes(file string) bool {
+	return slices.ContainsFunc([]string{"index.html", shardName, findingsName, tableName, obligationsName},
+		func(name string) bool { return sameFile(file, filepath.Join(c.out, name)) })
 }
 
 // scenarioNames returns the names of scenarios.
