@@ -9,10 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	batch "k8s.io/api/batch/v1"
+	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/kubectl-validate/pkg/openapiclient"
@@ -135,5 +137,34 @@ func TestThePodsOfTheJobsDoTheWholeCampaign(t *testing.T) {
 	mount := merge.Spec.Template.Spec.Containers[0].VolumeMounts[0].MountPath
 	if mount != campaign.Spec.Template.Spec.Containers[0].VolumeMounts[0].MountPath {
 		t.Errorf("the merge looks at %s", mount)
+	}
+}
+
+// action returns what the Job does with a pod that has failed, from the first rule that applies; "" if none does.
+func action(j *batch.Job, status int32, has ...core.PodConditionType) batch.PodFailurePolicyAction {
+	for _, r := range j.Spec.PodFailurePolicy.Rules {
+		applies := slices.ContainsFunc(r.OnPodConditions, func(c batch.PodFailurePolicyOnPodConditionsPattern) bool {
+			return slices.Contains(has, c.Type)
+		})
+		if applies || r.OnExitCodes != nil && slices.Contains(r.OnExitCodes.Values, status) {
+			return r.Action
+		}
+	}
+	return ""
+}
+
+// A pod that is evicted gets SIGTERM, after which simrun ends with the status of an interrupted run, or of a violation.
+func TestAPodThatIsEvictedIsRunAgainAndOneWithAVerdictIsNot(t *testing.T) {
+	j := job(t, "campaign.yaml")
+	for status := int32(1); status <= 4; status++ {
+		if got := action(&j, status); got != batch.PodFailurePolicyActionFailIndex {
+			t.Errorf("status %d: %q", status, got)
+		}
+		if got := action(&j, status, core.DisruptionTarget); got != batch.PodFailurePolicyActionIgnore {
+			t.Errorf("status %d after an eviction: %q", status, got)
+		}
+	}
+	if got := action(&j, 137); got != "" {
+		t.Errorf("a pod that was killed: %q", got)
 	}
 }
