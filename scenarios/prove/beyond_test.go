@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"zksim/checkers"
+	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
@@ -203,5 +204,22 @@ func TestAScopeSaysWhatIsOutside(t *testing.T) {
 	sc = Scope{Scenario: whole, Servers: 3, Order: 1, Faults: whole.Faults, Most: -1, SlowWakes: true, Ticks: 1}
 	if got := sc.Outside(whole); got != "1 server; another order of names, of listings and of simultaneous events" {
 		t.Errorf("got %s", got)
+	}
+}
+
+// TestAScopeSaysWhoJudgesNothingThere has other rules than the scenario, and one of its checkers.
+func TestAScopeSaysWhoJudgesNothingThere(t *testing.T) {
+	whole := &engine.Scenario{Name: "x/y", Clients: 2, Servers: []int{1},
+		Checkers: []checkers.Checker{checkers.Tree{}, checkers.Liveness{}},
+		Finally:  func(*history.History) error { return nil },
+		Faults:   plan(t, "disconnect=2 expire=2 lose-reply=2@op=create lose-request=1 cancel=1")}
+	sized := whole.Without("liveness")
+	sized.Finally = nil
+	sc := Scope{Scenario: &sized, Servers: 1, Order: 1, Most: -1, SlowWakes: true, Ticks: 1,
+		Faults: plan(t, "disconnect=2@client=c1 expire=1 lose-reply=2 lose-request=1 cancel=1@client=c2 cancel=1")}
+	const want = "disconnect, expire more often or elsewhere; the checkers liveness, finally; " +
+		"another order of names, of listings and of simultaneous events"
+	if got := sc.Outside(whole); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Outside says what of a scenario is not in the scope: clients, rounds and servers that it has, faults of its plan,
-// and what no scope has unless it says so.
+// checkers, and what no scope has unless it says so.
 func (s *Scope) Outside(whole *engine.Scenario) string {
 	var all []string
 	add := func(out bool, format string, args ...any) {
@@ -25,19 +25,47 @@ func (s *Scope) Outside(whole *engine.Scenario) string {
 	for _, n := range whole.Servers {
 		add(n != s.Servers, "%s", history.Counted(n, "server"))
 	}
-	var missing []string
-	for _, r := range whole.Faults {
-		if !slices.ContainsFunc(s.Faults, func(own faults.Rule) bool { return own.Fault == r.Fault && own.Budget > 0 }) &&
-			!slices.Contains(missing, r.Fault) {
-			missing = append(missing, r.Fault)
+	missing, fewer := s.lacking(whole.Faults)
+	add(len(missing) > 0, "the faults %s", strings.Join(missing, ", "))
+	add(len(fewer) > 0, "%s more often or elsewhere", strings.Join(fewer, ", "))
+	add(s.most() < total(s.Faults), "more than %s in one run", history.Counted(s.most(), "fault"))
+	var silent []string
+	for _, c := range whole.Judges() {
+		if !slices.Contains(names(x.Judges()), c.Name()) {
+			silent = append(silent, c.Name())
 		}
 	}
-	add(len(missing) > 0, "the faults %s", strings.Join(missing, ", "))
-	add(s.most() < total(s.Faults), "more than %s in one run", history.Counted(s.most(), "fault"))
+	add(len(silent) > 0, "the checkers %s", strings.Join(silent, ", "))
 	add(!s.SlowWakes && !s.Interleave, "code that is slow to wake")
 	add(s.Ticks == 0, "timers that fire early")
 	add(true, "another order of names, of listings and of simultaneous events")
 	return strings.Join(all, "; ")
+}
+
+// lacking returns the faults of a plan that the scope has not, and those that it has less often, or only where an aim
+// says.
+func (s *Scope) lacking(whole faults.Plan) (missing, fewer []string) {
+	budget := func(p faults.Plan, r faults.Rule, all bool) (n int) {
+		for _, x := range p {
+			if x.Fault == r.Fault && (all || x.Aim == r.Aim || x.Aim == faults.Aim{}) {
+				n += x.Budget
+			}
+		}
+		return n
+	}
+	for _, r := range whole {
+		list := &fewer
+		switch {
+		case budget(s.Faults, r, true) == 0:
+			list = &missing
+		case budget(s.Faults, r, false) >= budget(whole, r, false):
+			continue
+		}
+		if !slices.Contains(*list, r.Fault) {
+			*list = append(*list, r.Fault)
+		}
+	}
+	return missing, fewer
 }
 
 // total is how many faults a plan allows.
