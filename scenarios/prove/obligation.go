@@ -79,6 +79,19 @@ func (b Bounds) kind(s *engine.Scenario) string {
 // Same reports whether two obligations are to prove the same.
 func (o *Obligation) Same(x *Obligation) bool { return reflect.DeepEqual(o.Claim, x.Claim) }
 
+// Scope is that of the claim. It fails if what a search there comes to would be another claim, as one with more faults
+// than its plan has.
+func (o *Obligation) Scope(all []engine.Scenario) (Scope, error) {
+	sc, err := o.Claim.Scope(all)
+	if err != nil {
+		return sc, err
+	}
+	if claim := sc.claim(o.Reductions); !reflect.DeepEqual(claim, o.Claim) {
+		return sc, fmt.Errorf("%v is no claim of a search, %+v, expected %+v", o, o.Claim, claim)
+	}
+	return sc, nil
+}
+
 // String names the obligation: the scenario, and what is not as usual.
 func (o *Obligation) String() string {
 	return fmt.Sprintf("%s, %s, %s, at most %d of %s", o.Scenario, o.Kind, history.Counted(o.Clients, "client"), o.Most,

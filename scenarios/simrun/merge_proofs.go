@@ -44,6 +44,9 @@ func (c *mergeFlags) proofs(ctx context.Context, a *app, parts *parts) (int, err
 			c.obligations)
 	}
 	list, err := readObligations(c.obligations)
+	if err == nil {
+		err = list.distinct()
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -237,6 +240,8 @@ func (x *mergedProof) cell() string {
 		return scope + " **misuse**"
 	case x.Certificate.Outcome == prove.Violated:
 		return scope + " **refuted**"
+	case x.Certificate.Outcome == prove.Holds && len(x.Never) > 0:
+		return scope + " **goal not reached**"
 	case x.Certificate.Outcome == prove.Holds:
 		return fmt.Sprintf("%s %s", scope, grouped(levels[len(levels)-1].States))
 	case len(levels) > 0:

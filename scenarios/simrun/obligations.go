@@ -58,6 +58,28 @@ func (x *obligationsFile) check() error {
 	return nil
 }
 
+// distinct fails if an obligation would be lost from the table of a merge, or count twice. A list of another version may
+// have such.
+func (x *obligationsFile) distinct() error {
+	places := map[string]int{}
+	for i := range x.Obligations {
+		o := &x.Obligations[i]
+		if !slices.Contains(prove.Kinds, o.Kind) {
+			return fmt.Errorf("-obligations: number %d is of the kind %.60q, expected one of %s", i+1, o.Kind,
+				strings.Join(prove.Kinds, ", "))
+		}
+		text, err := json.Marshal(&o.Claim)
+		if err != nil {
+			return err
+		}
+		if k, known := places[string(text)]; known {
+			return fmt.Errorf("-obligations: numbers %d and %d are the same, expected each once: %v", k+1, i+1, o)
+		}
+		places[string(text)] = i
+	}
+	return nil
+}
+
 // write writes the list, an obligation a line.
 func (x *obligationsFile) write(w io.Writer) error {
 	fmt.Fprintf(w, "{\"format\": %q, \"obligations\": [", x.Format)
@@ -76,11 +98,12 @@ func (x *obligationsFile) write(w io.Writer) error {
 	return err
 }
 
-// digest names what the list asks for, in its order, and no times.
+// digest names what the list asks for and as what, in its order, and no times.
 func (x *obligationsFile) digest() string {
 	sum := sha256.New()
 	e := json.NewEncoder(sum)
 	for i := range x.Obligations {
+		e.Encode(x.Obligations[i].Kind)
 		e.Encode(&x.Obligations[i].Claim)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:8])
@@ -118,6 +141,9 @@ func (c *proveFlags) obliged(
 	if len(list.Obligations) == 0 {
 		return 0, fmt.Errorf("%s has no obligations, expected a list as prove -obligations writes it without -shard",
 			c.obligations)
+	}
+	if err := list.distinct(); err != nil {
+		return 0, err
 	}
 	kind, err := regexp.Compile(c.kind)
 	if err != nil {

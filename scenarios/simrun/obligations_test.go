@@ -176,3 +176,55 @@ func TestAHoleInWhatIsProvedIsSeenAndNoPass(t *testing.T) {
 		t.Errorf("a file of something else is written over: %s", text)
 	}
 }
+
+// TestAListThatIsNoListOfProofsIsRefused has kinds that no table has, a proof twice, and one that is of another scope
+// than it says.
+func TestAListThatIsNoListOfProofsIsRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, good())
+	simrun(t, "prove", "-obligations", "list.json", "test")
+	list, _ := os.ReadFile("list.json")
+	simrun(t, "prove", "-obligations", "list.json", "-shard", "1/1", "-o", "parts/1", "-kind", "usual")
+	lines := strings.SplitAfterN(string(list), "\n", 3)
+	for want, bad := range map[string]string{
+		`number 1 is of the kind "plague", expected one of usual, `: strings.Replace(string(list), `"usual"`, `"plague"`, 1),
+		"numbers 1 and 2 are the same, expected each once":          lines[0] + lines[1] + lines[1] + lines[2],
+	} {
+		write(t, "bad.json", bad)
+		for _, args := range []string{"prove -obligations bad.json -shard 1/1", "merge parts -obligations bad.json"} {
+			if r := simrun(t, strings.Fields(args)...); r.code != exitUsage || !strings.Contains(r.err, want) {
+				t.Errorf("%s: %+v, expected %s", args, r, want)
+			}
+		}
+	}
+	write(t, "bad.json", strings.Replace(string(list), `"most":2`, `"most":9`, 1))
+	r := simrun(t, "prove", "-obligations", "bad.json", "-shard", "1/1", "-kind", "usual")
+	if r.code != exitUsage || !strings.Contains(r.err, "at most 9 of disconnect=2 is no claim of a search") {
+		t.Errorf("%+v", r)
+	}
+	write(t, "bad.json", strings.Replace(string(list), `"usual"`, `"three servers"`, 1))
+	r = simrun(t, "merge", "parts", "-obligations", "bad.json")
+	if r.code != exitUsage || !strings.Contains(r.err, "is another list than that which the parts were taken from") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAProofThatReachesNoGoalIsNoneInTheTable(t *testing.T) {
+	t.Chdir(t.TempDir())
+	x := good()
+	program := x.Program
+	x.Program = func(p *engine.Process) {
+		p.Sometimes("there are three", p.Clients == 3)
+		program(p)
+	}
+	add(t, x)
+	simrun(t, "prove", "-obligations", "list.json", "test")
+	simrun(t, "prove", "-obligations", "list.json", "-shard", "1/1", "-o", "parts/1", "-kind", "usual")
+	r := simrun(t, "merge", "parts", "-obligations", "list.json")
+	if !strings.Contains(r.out, "inconclusive test/good ") {
+		t.Errorf("%+v", r)
+	}
+	if text, _ := os.ReadFile("merged/proved.md"); !strings.Contains(string(text), "2c 2f **goal not reached**") {
+		t.Errorf("%s", text)
+	}
+}
