@@ -58,8 +58,8 @@ func (x *obligationsFile) check() error {
 	return nil
 }
 
-// distinct fails if an obligation would be lost from the table of a merge, or count twice. A list of another version may
-// have such.
+// distinct fails if an obligation would be lost from the table of a merge, or count twice. A list of another version
+// may have such.
 func (x *obligationsFile) distinct() error {
 	places := map[string]int{}
 	for i := range x.Obligations {
