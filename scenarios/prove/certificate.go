@@ -236,6 +236,9 @@ func (c *Certificate) Differs(d *Certificate) string {
 	if c.Outcome == Holds && !slices.Equal(c.Idle, d.Idle) {
 		return fmt.Sprintf("what had nothing to judge differs: %q and %q", c.Idle, d.Idle)
 	}
+	if same && c.Outcome != Inconclusive && c.Why != d.Why {
+		return fmt.Sprintf("what is behind the outcome differs: %.200q and %.200q", c.Why, d.Why)
+	}
 	if same && c.Outcome != Inconclusive && len(c.Levels) != len(d.Levels) {
 		return fmt.Sprintf("the numbers of levels differ: %d and %d", len(c.Levels), len(d.Levels))
 	}

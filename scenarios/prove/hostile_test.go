@@ -167,6 +167,7 @@ func TestCertificatesComeBackAsTheyWereWritten(t *testing.T) {
 			func(c *Certificate) { c.Levels = []Level{{States: 1}} },
 			func(c *Certificate) { c.Outcome = Inconclusive },
 			func(c *Certificate) { c.Clients++ },
+			func(c *Certificate) { c.Why = "a random run" },
 			func(c *Certificate) { c.Like += "?" },
 		} {
 			other := want
