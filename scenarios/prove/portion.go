@@ -43,9 +43,11 @@ const portionEdges = 6000
 // frontier explores breadth first, with one worker, until there are so many edges to go on from, or none are left.
 func (s *search) frontier(ctx context.Context, many int, watch func() bool) (edges []edge, err error) {
 	edges = []edge{{}}
-	for len(edges) > 0 && len(edges) < many && s.refuted == nil && ctx.Err() == nil {
+	over := false // watch says so
+	look := func() bool { over = over || watch(); return over }
+	for len(edges) > 0 && len(edges) < many && s.refuted == nil && ctx.Err() == nil && !over {
 		s.limit = s.states.Load() + 1
-		if err := s.run(ctx, 1, edges[:1:1], watch); err != nil {
+		if err := s.run(ctx, 1, edges[:1:1], look); err != nil {
 			return nil, err
 		}
 		edges = append(edges[1:], s.pool.queue...)
@@ -87,8 +89,9 @@ func provePortion(ctx context.Context, sc Scope, o Options, part, of uint64, man
 	x.Frontier = fmt.Sprintf("%016x", digest)
 	n := uint64(len(edges))
 	mine := edges[n*(part-1)/of : n*part/of] // neighbours have more in common
-	if s.limit = 0; s.refuted == nil && ctx.Err() == nil {
-		s.full.Store(false)
+	s.limit = 0
+	s.full.Store(false)
+	if s.pool.queue = edges; s.refuted == nil && ctx.Err() == nil && p.stop == "" {
 		if err := s.run(ctx, o.workers(), slices.Clone(mine), watch); err != nil {
 			return x, Result{}, err
 		}

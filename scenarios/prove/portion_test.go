@@ -73,3 +73,13 @@ func TestAPortionThatIsDamagedIsRefused(t *testing.T) {
 		t.Errorf("%d, %v", n, err)
 	}
 }
+
+// TestAPortionEndsWhereItsMemoryDoes has a limit that is reached before there is a frontier to divide.
+func TestAPortionEndsWhereItsMemoryDoes(t *testing.T) {
+	x, _, err := ProvePortion(t.Context(), about(t, "lock/lock", "disconnect=1", -1),
+		Options{Reductions: Every, Memory: 1}, 1, 2)
+	if err != nil || x.Outcome != Inconclusive || !strings.HasPrefix(x.Why, "the memory is up, ") ||
+		strings.HasSuffix(x.Why, "; frontier 0") {
+		t.Errorf("%+v, %v", x.Why, err)
+	}
+}
