@@ -54,6 +54,7 @@ type generator struct {
 	marks  []string // registers with a zxid as a number
 	tokens bool     // those of the resource are zxids
 	brief  bool     // timers are
+	open   bool     // a piece may keep a context that faults cancel: with a second one no search can tell which it is
 	fresh  int      // register
 	temps  int      // the same
 	inner  string   // "piece" in a piece, "if" where it is not certain that it is run
@@ -71,6 +72,7 @@ func generate(seed uint64, about int) *program {
 	g.scope()
 	for id := range 2 + g.IntN(16)/15 {
 		g.regs, g.chans, g.ctxs, g.marks, g.fresh, g.temps, g.inner, g.in = nil, nil, nil, nil, 0, 0, "", 0
+		g.open = false
 		g.left = 2 + g.IntN(4)
 		if id > 0 {
 			g.left = 1 + g.IntN(4)
@@ -415,7 +417,8 @@ func (g *generator) timer() []stmt {
 
 func (g *generator) cancel() []stmt {
 	switch {
-	case len(g.ctxs) < 2 && g.inner != "if" && (len(g.ctxs) == 0 || g.chance(3)):
+	case len(g.ctxs) < 2 && g.inner != "if" && (len(g.ctxs) == 0 || !g.open && g.chance(3)):
+		g.open = g.has(pieces)
 		k := fmt.Sprint("k", 1+len(g.ctxs))
 		g.ctxs = append(g.ctxs, k)
 		return st("interruptible", k)
