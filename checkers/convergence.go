@@ -103,7 +103,7 @@ func (m *watchers) Step(h *history.History, i int) Verdict {
 		}
 		m.stopped = drop(m.stopped, func(w watcher) bool { return w.watches(e.Path) })
 	case history.Told:
-		if k := find(m.running, callerOf(e)); k >= 0 {
+		if k := find(m.running, callerOf(e)); k >= 0 && tellsState(e) {
 			w := &m.running[k]
 			w.last = append(drop(w.last, func(x latest) bool { return x.told == toldOf(e) }),
 				latest{toldOf(e), e.Zxid, e.Value, i})

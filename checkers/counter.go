@@ -69,6 +69,9 @@ func (n count) execute(o *counting) (next count, answer int64) {
 	return n, int64(n)
 }
 
+// isCounting reports whether an operation is one of a counter.
+func isCounting(op string) bool { return op == "add" || op == "cas" || op == "get" }
+
 // explicable reports whether the operations can be explained.
 func explicable(ops []counting) Level { return linearizable(timedCounts(ops), 0, count.step) }
 
@@ -118,6 +121,9 @@ func countings(events []history.Event) []counting {
 	pending := map[int32]int{} // object -> index in ops
 	for i := range events {
 		e := &events[i]
+		if !isCounting(e.Op) {
+			continue
+		}
 		switch e.Kind {
 		case history.Invoke:
 			old, _ := strconv.ParseInt(e.Path, 10, 64)

@@ -117,7 +117,7 @@ func (m *counts) Step(h *history.History, i int) Verdict {
 		}
 		m.goOn()
 		return Verdict{}
-	case e.Kind != history.Invoke && e.Kind != history.Return:
+	case e.Kind != history.Invoke && e.Kind != history.Return, !isCounting(e.Op):
 		return Verdict{}
 	case m.rest != 0 || e.Kind == history.Invoke && m.used == 1<<maxCounting-1:
 		m.rest = m.rest.Uint64(uint64(e.Kind)).Uint64(uint64(e.Object)).String(e.Op).String(e.Path).Uint64(uint64(e.Value)).

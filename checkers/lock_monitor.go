@@ -27,7 +27,7 @@ type orders struct {
 	used   uint64     // which of ops are
 	znodes []znodeOf
 	queue  lockState // only who is queued
-	full   bool      // there were too many operations to follow
+	unsure string    // why nothing more can be said
 }
 
 // maxOps is how many operations a monitor follows at once, those that have no known outcome included. With
@@ -58,11 +58,11 @@ type znodeOf struct {
 
 func (m *orders) Reset() {
 	m.ways, m.ops, m.znodes = append(m.ways[:0], way{}), m.ops[:0], m.znodes[:0]
-	m.used, m.queue, m.full = 0, lockState{}, false
+	m.used, m.queue, m.unsure = 0, lockState{}, ""
 }
 
 func (m *orders) Hash() uint64 {
-	if m.full { // whatever follows
+	if m.unsure != "" { // whatever follows
 		return 1
 	}
 	var marks [maxOps]hash.Hash // of each operation, whatever its place
@@ -122,8 +122,8 @@ func (m *orders) find(object int32) (int, bool) {
 }
 
 func (m *orders) Step(h *history.History, i int) Verdict {
-	if m.full {
-		return m.tooMany(i)
+	if m.unsure != "" {
+		return m.unknown(i, m.unsure)
 	}
 	e := &h.Events[i]
 	k, open := m.find(e.Object)
@@ -131,15 +131,15 @@ func (m *orders) Step(h *history.History, i int) Verdict {
 	what := ""
 	switch e.Kind {
 	case history.Invoke:
-		if e.Op == "unlock" {
+		if e.Op != "lock" && e.Op != "trylock" { // what else a holder does says nothing of the lock
 			return Verdict{}
 		}
 		if open {
 			m.forget(k)
 		}
 		if m.used == 1<<maxOps-1 {
-			m.full = true
-			return m.tooMany(i)
+			return m.unknown(i, fmt.Sprintf("too many attempts to get the lock, more than %d, are in progress or have no known "+
+				"end", maxOps))
 		}
 		if k = bits.TrailingZeros64(^m.used); k == len(m.ops) {
 			m.ops = append(m.ops, lockCall{})
@@ -148,7 +148,7 @@ func (m *orders) Step(h *history.History, i int) Verdict {
 		m.ops[k] = lockCall{client: e.Client, object: e.Object, try: e.Op == "trylock"}
 	case history.Acquired:
 		if !open {
-			return Verdict{}
+			return m.unknown(i, "c"+digits(e.Client)+" holds the lock by an operation that is neither lock nor trylock")
 		}
 		what = "that c" + digits(e.Client) + " holds the lock by " + e.Path
 		m.ops[k].held, m.ops[k].try = true, false
@@ -186,9 +186,9 @@ func (m *orders) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// tooMany is the verdict from the operation on that is one too many.
-func (m *orders) tooMany(i int) Verdict {
-	why := fmt.Sprintf("too many attempts to get the lock, more than %d, are in progress or have no known end", maxOps)
+// unknown is the verdict from an event on that cannot be followed.
+func (m *orders) unknown(i int, why string) Verdict {
+	m.unsure = why
 	return Verdict{Unknown, m.Name(), why, i}
 }
 
@@ -199,6 +199,7 @@ func (m *orders) ended(e *history.Event, k int, open bool) {
 	}
 	o, bit := &m.ops[k], uint64(1)<<k
 	switch {
+	case e.Op != "lock" && e.Op != "trylock" && e.Op != "unlock":
 	case o.held && e.Op == "unlock":
 		if e.Err != nil || !o.ends {
 			o.left = true

@@ -91,7 +91,7 @@ func (m *tellers) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Return && kindsOfWatch[e.Op]:
 		m.watchers = forget(m.watchers, callerOf(e))
 		m.last = drop(m.last, func(x telling) bool { return x.object == e.Object })
-	case e.Kind == history.Told && (e.Op == ToldData || e.Op == ToldChildren || e.Op == ToldGone):
+	case tellsState(e):
 		m.begin(callerOf(e))
 		return m.judge(h, i)
 	}
@@ -147,7 +147,7 @@ func (m *tellers) end(path string, state int64) (end int64) {
 func tellsTwice(h *history.History) bool {
 	seen := map[told]bool{}
 	for i := range h.Events {
-		if e := &h.Events[i]; toldAs(ToldData, ToldChildren, ToldGone)(e) {
+		if e := &h.Events[i]; tellsState(e) {
 			if seen[toldOf(e)] {
 				return true
 			}

@@ -138,6 +138,7 @@ func (t *tenures) Step(h *history.History, i int) Verdict {
 	me := caller{e.Client, e.Object}
 	at := slices.IndexFunc(t.asked, func(a naming) bool { return a.caller == me })
 	switch {
+	case e.Op != "register" && e.Op != "unregister" && e.Op != "resolve" && e.Kind != history.Crashed:
 	case e.Kind == history.Invoke:
 		if !slices.Contains(t.seen, me) {
 			t.seen = append(t.seen, me)

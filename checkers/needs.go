@@ -15,8 +15,8 @@ type Declaring interface {
 
 // Needs is what a checker judges in a history. docs/checkers.md is made of it.
 type Needs struct {
-	// Words are the operations that it knows by their names. Under any other name an
-	// operation is judged wrongly or not at all.
+	// Words are the operations that it knows by their names. An operation of any other name is not judged: if it means
+	// anything at all, then that its client has begun or ended something.
 	Words []Word
 	// Seen is what a run must have, all of it, for the checker to judge anything: without it,
 	// it holds whatever the recipe does. Empty: it judges every run.

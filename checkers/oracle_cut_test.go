@@ -50,6 +50,11 @@ func TestNothingIsWrongWithTheBeginningOfWhatIsRight(t *testing.T) {
 			}
 		})
 	}
+	everySort(r, sort)
+}
+
+// everySort calls sort with each checker for which there are random histories, and what makes them.
+func everySort(r *rand.Rand, sort func(c Checker, history func() *history.History)) {
 	seed := 0
 	games := func(start func(whims *rand.Rand) game) func() *history.History {
 		return func() *history.History {

@@ -148,7 +148,7 @@ func (m *doubters) judge(h *history.History, i int, d *doubter) Verdict {
 		}
 		d.doubts, d.sure, d.blind, d.task = e.OK, !e.OK, e.OK, e.Task
 		d.lost, d.down = d.lost && !e.OK, d.down && e.OK // to have no doubts it has read, by a connection
-	case e.Kind == history.Told:
+	case tellsState(e):
 		if d.sure {
 			return violated(m, i, "c%d was told that what it knows of %s is up to date, and then, before anything else was "+
 				"read, what had changed", e.Client, d.path)

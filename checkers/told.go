@@ -37,6 +37,11 @@ type told struct {
 
 func toldOf(e *history.Event) told { return told{e.Object, e.Path, e.Op == ToldChildren} }
 
+// tellsState reports whether a watcher tells a state by an event.
+func tellsState(e *history.Event) bool {
+	return e.Kind == history.Told && (e.Op == ToldData || e.Op == ToldChildren || e.Op == ToldGone)
+}
+
 // print is a hash of what it says beside the object.
 func (t told) print() hash.Hash { return hash.Hash(0).String(t.path).Bool(t.children) }
 

@@ -126,6 +126,9 @@ func registers(h *history.History) (list []*register) {
 		r := byPath[e.Path]
 		switch e.Kind {
 		case history.Invoke:
+			if !isAccess(e.Op) {
+				break
+			}
 			if r == nil {
 				r = &register{path: e.Path}
 				byPath[e.Path] = r
@@ -150,6 +153,9 @@ func registers(h *history.History) (list []*register) {
 	}
 	return list
 }
+
+// isAccess reports whether an operation is one on a znode.
+func isAccess(op string) bool { return op == "create" || op == "set" || op == "delete" || op == "get" }
 
 // txnOp returns the operation that makes a txn of that kind, "" for other events.
 func txnOp(k history.Kind) string {
