@@ -14,7 +14,8 @@ import (
 // moment between call and answer. Mutual exclusion is judged between clients.
 // TryLock may refuse only while somebody else holds or awaits the lock. A
 // holder whose session may have ended can lose the lock at any later moment. An attempt
-// that has no end, as that of a client that has crashed, may have got it.
+// that has no end, as that of a client that has crashed, may have got it, and so may one that
+// has succeeded if its client crashes before it can believe so.
 type Linearizability struct{}
 
 // Name implements [Checker].
@@ -96,15 +97,14 @@ func operations(h *history.History) []operation {
 	var ops []operation
 	end := len(h.Events) + 1
 	begun := map[int32]int{}     // object -> Invoke of its call in progress
-	open := map[int32]int{}      // the same of those that have not got the lock and go on
+	open := map[int32]int{}      // the same of those that may get the lock, or have got it, before Acquired
 	holds := map[int32]int{}     // object -> index in ops of its pending release
 	endings := map[int32][]int{} // client -> events that may have ended its session
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch e.Kind {
 		case history.Invoke:
-			begun[e.Object] = i
-			if delete(open, e.Object); e.Op == "lock" || e.Op == "trylock" {
+			if begun[e.Object] = i; e.Op == "lock" || e.Op == "trylock" {
 				open[e.Object] = i
 			}
 		case history.Acquired:
@@ -125,7 +125,9 @@ func operations(h *history.History) []operation {
 				ops[k].call = min(ops[k].call, i)
 			}
 		case history.Return:
-			delete(open, e.Object)
+			if e.Err != nil && ofLock(e.Op) { // else Acquired follows, if nothing cuts it off
+				delete(open, e.Object)
+			}
 			if k, ok := holds[e.Object]; ok && e.Op == "unlock" {
 				if e.Err == nil {
 					ops[k].ret = i
@@ -153,6 +155,9 @@ func operations(h *history.History) []operation {
 	}
 	return drop(ops, func(o operation) bool { return o.op == opRelease && o.call >= end })
 }
+
+// ofLock reports whether an operation is one of a lock.
+func ofLock(op string) bool { return op == "lock" || op == "trylock" || op == "unlock" }
 
 // firstSince returns the first of some positions from begin on; end if there is none.
 func firstSince(positions []int, begin, end int) int {

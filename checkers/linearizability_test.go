@@ -150,6 +150,10 @@ func TestAnAttemptThatHasNoEndMayHaveGotTheLock(t *testing.T) {
 	judge(t, Linearizability{}, []judgement{
 		{name: "it goes on", text: begun + "return c1 o1 trylock ok: locked"},
 		{name: "its client crashes", text: begun + "crashed c2\nreturn c1 o1 trylock ok: locked"},
+		{name: "it succeeds, and its client crashes before it believes so",
+			text: begun + "return c2 o2 lock\nreturn c1 o1 trylock ok: locked\ncrashed c2"},
+		{name: "it succeeds after the other was refused, and the run is stopped",
+			text: begun + "return c1 o1 trylock ok: locked\nreturn c2 o2 lock"},
 		{name: "it fails, and has not got it", event: 3,
 			message: "no order of the operations explains the answer of c2's lock",
 			text:    begun + "return c1 o1 trylock ok: locked\nreturn c2 o2 lock: canceled"},

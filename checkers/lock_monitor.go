@@ -199,7 +199,7 @@ func (m *orders) ended(e *history.Event, k int, open bool) {
 	}
 	o, bit := &m.ops[k], uint64(1)<<k
 	switch {
-	case e.Op != "lock" && e.Op != "trylock" && e.Op != "unlock":
+	case !ofLock(e.Op):
 	case o.held && e.Op == "unlock":
 		if e.Err != nil || !o.ends {
 			o.left = true
