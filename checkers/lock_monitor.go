@@ -30,9 +30,12 @@ type orders struct {
 	unsure string    // why nothing more can be said
 }
 
-// maxOps is how many operations a monitor follows at once, those that have no known outcome included. With
-// more, its verdict is Unknown from then on.
-const maxOps = 64
+// How many operations a monitor follows at once, those that have no known outcome included, and how many orders of
+// them: each operation without a known outcome can make twice as many. With more, its verdict is Unknown from then on.
+const (
+	maxOps    = 64
+	maxOrders = 2000
+)
 
 // lockCall is an attempt to get the lock and all that comes of it.
 type lockCall struct {
@@ -182,7 +185,9 @@ func (m *orders) Step(h *history.History, i int) Verdict {
 	if len(m.ways) == 0 {
 		return violated(m, i, "no order of the operations explains %s", what)
 	}
-	m.goOn()
+	if m.goOn(); len(m.ways) > maxOrders {
+		return m.unknown(i, fmt.Sprintf("more than %d orders of the attempts to get the lock are possible", maxOrders))
+	}
 	return Verdict{}
 }
 
@@ -265,13 +270,13 @@ func (m *orders) unique() {
 	m.ways = kept
 }
 
-// goOn adds the ways in which operations in progress happen now.
+// goOn adds the ways in which operations in progress happen now, until there are too many.
 func (m *orders) goOn() {
 	for i := range m.ways {
 		m.excuse(&m.ways[i])
 	}
 	m.unique()
-	for i := 0; i < len(m.ways); i++ {
+	for i := 0; i < len(m.ways) && len(m.ways) <= maxOrders; i++ {
 		w := m.ways[i]
 		for k := range m.each() {
 			o, bit := &m.ops[k], uint64(1)<<k

@@ -116,3 +116,13 @@ func TestAMonitorThatCannotFollowSaysSoFromThenOn(t *testing.T) {
 		}
 	}
 }
+
+func TestAMonitorSaysThatTooManyOrdersArePossible(t *testing.T) {
+	const failed = "invoke c1 o1 lock\nreturn c1 o1 lock\nacquired c1 o1\nreleased c1 o1\ninvoke c1 o1 unlock\n" +
+		"return c1 o1 unlock: lost\n"
+	for n, level := range map[int]Level{8: OK, 40: Unknown} {
+		if v := check(script(t, strings.Repeat(failed, n)), Linearizability{}.Monitor()); v.Level != level {
+			t.Errorf("%v after %d times that nobody knows whether the lock was given up, expected %v", v, n, level)
+		}
+	}
+}
