@@ -145,13 +145,15 @@ func (m *tellers) end(path string, state int64) (end int64) {
 
 // tellsTwice reports whether a watcher told two states of a znode.
 func tellsTwice(h *history.History) bool {
-	seen := map[told]bool{}
+	var last []told
 	for i := range h.Events {
-		if e := &h.Events[i]; tellsState(e) {
-			if seen[toldOf(e)] {
-				return true
-			}
-			seen[toldOf(e)] = true
+		switch e := &h.Events[i]; {
+		case e.Kind == history.Return && kindsOfWatch[e.Op]:
+			last = drop(last, func(x told) bool { return x.object == e.Object })
+		case tellsState(e) && slices.Contains(last, toldOf(e)):
+			return true
+		case tellsState(e) && e.Zxid != 0: // else nobody knows since when there is no such znode
+			last = append(last, toldOf(e))
 		}
 	}
 	return false

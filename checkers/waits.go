@@ -174,13 +174,15 @@ func (m *waiters) judge(i int) Verdict {
 
 // waitsAtRest reports whether somebody was in one of these operations when a client was at rest.
 func waitsAtRest(h *history.History, ops []string) bool {
-	waiting := map[int32]string{} // by object
+	var waiting []wait
 	for i := range h.Events {
 		switch e := &h.Events[i]; {
 		case e.Kind == history.Invoke && slices.Contains(ops, e.Op):
-			waiting[e.Object] = e.Op
-		case e.Kind == history.Return && waiting[e.Object] == e.Op:
-			delete(waiting, e.Object)
+			waiting = append(waiting, wait{callerOf(e), e.Op})
+		case e.Kind == history.Return:
+			waiting = drop(waiting, func(w wait) bool { return w == wait{callerOf(e), e.Op} })
+		case e.Kind == history.Crashed:
+			waiting = drop(waiting, func(w wait) bool { return w.client == e.Client })
 		case e.Kind == history.Told && e.Op == ToldRest && len(waiting) > 0:
 			return true
 		}
