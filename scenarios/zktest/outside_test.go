@@ -281,3 +281,27 @@ func TestAServerThatHearsOfTheLeaderFollowsInTime(t *testing.T) {
 		all.Wait()
 	}, zktest.Faults(""), zktest.Servers(3))
 }
+
+// TestTheContextOfATestEndsWithItsRun has code start a goroutine that goes on until the test is over, and wait for it.
+func TestTheContextOfATestEndsWithItsRun(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		c.Connect()
+		var wg sync.WaitGroup
+		ctx := t.Context()
+		wg.Go(func() {
+			for tick := time.Tick(time.Second); t.Context().Err() == nil; {
+				select {
+				case <-ctx.Done():
+				case <-tick:
+				}
+			}
+		})
+		t.Cleanup(wg.Wait)
+		if ctx.Err() != nil {
+			c.Errorf("it has ended before the code: %v", ctx.Err())
+		}
+	}, zktest.Faults(""))
+	if err := t.Context().Err(); err != nil {
+		t.Errorf("it has ended before the test: %v", err)
+	}
+}

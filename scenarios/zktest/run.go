@@ -101,8 +101,9 @@ func Caught(checkers ...string) Option {
 // shrunk, explained and written to testdata as [scenarios.Check] does, whose flags and environment variables it has.
 //
 // A run fails if the code says so ([Cluster.Errorf], [Cluster.Always]), panics, or waits when nothing more can happen.
-// When code returns, all that it has started must be about to end: goroutines that stay are a failure, too. What it has
-// given to t.Cleanup is called then. Each check of a test, all but the first by its number, has schedules of its own.
+// When code returns, the context that it has by t.Context is cancelled, and what it has given to t.Cleanup is called.
+// All that it has started must be about to end then: goroutines that stay are a failure, too. Each check of a test, all
+// but the first by its number, has schedules of its own.
 //
 //	func TestMyService(t *testing.T) {
 //		zktest.Run(t, func(c *zktest.Cluster) {
@@ -278,6 +279,7 @@ func inline(
 			inlineVariable)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	defer contextKept(t)()
 	defer outside(t, &s, code)()
 	judge(t, s)
 }
