@@ -35,20 +35,23 @@ const maxStack = 32 << 20
 // failing is what is said of a run that has failed the test by its own methods.
 const failing = "t.Fail"
 
-// childOf is for which check of the test this process makes runs; 0: it is an ordinary one. What the test starts, also
-// before that check, is to know nothing of it.
+// childOf is for which check this process makes runs, as called says; "": it is an ordinary one. What the test starts,
+// also before that check, is to know nothing of it.
 var childOf = born()
 
-func born() int {
-	n, _ := strconv.Atoi(os.Getenv(nthVariable))
-	if n > 0 {
-		os.Unsetenv(nthVariable)
+func born() string {
+	of := os.Getenv(checkVariable)
+	if of != "" {
+		os.Unsetenv(checkVariable)
 		for _, fd := range []uintptr{ordersFile, repliesFile, sharedFile} {
 			ownOnly(fd)
 		}
 	}
-	return n
+	return of
 }
+
+// called names the n-th check of a test. A test of which that test is part may have checks, too, that come before.
+func called(test string, nth int) string { return strconv.Itoa(nth) + " " + test }
 
 // served says that this process has made runs, and is about to end: what the test does next is for its parent only.
 var served atomic.Bool

@@ -26,7 +26,7 @@ func Fuzz(f *testing.F, code func(c *Cluster), options ...Option) {
 	nth := count(f)
 	s := scenario(f, nth, code, options)
 	code = recorded(code)
-	if childOf > 0 {
+	if childOf != "" {
 		f.Add([]byte{})
 		f.Fuzz(func(t *testing.T, _ []byte) {
 			if served.Load() { // it has several inputs

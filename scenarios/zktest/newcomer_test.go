@@ -320,3 +320,14 @@ func TestChecksOfATestHaveSchedulesOfTheirOwn(t *testing.T) {
 		t.Errorf("%v, %v, expected one folder", list, err)
 	}
 }
+
+func TestHiddenPart(t *testing.T) {
+	once(t, func(*zktest.Cluster) {})
+	t.Run("part", func(t *testing.T) { once(t, func(c *zktest.Cluster) { c.Errorf("of the part") }) })
+}
+
+// TestAPartOfATestIsCheckedByItsOwnCode has a test with a check before that of its subtest.
+func TestAPartOfATestIsCheckedByItsOwnCode(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenPart", "-zksim.seeds", "1"), "TestHiddenPart held in 1 run",
+		"TestHiddenPart.part  seed 1  always: of the part")
+}

@@ -109,7 +109,7 @@ func (x *processes) release(p *process) {
 
 // Names of variables in the environment of a process that is to make runs.
 const (
-	nthVariable    = "ZKSIM_CHILD"          // which check of its test asks for them, from 1 on
+	checkVariable  = "ZKSIM_CHILD"          // which check asks for them
 	coverVariable  = "ZKSIM_CHILD_COVERAGE" // the folder for its coverage
 	inlineVariable = "ZKSIM_INLINE"         // not empty: runs are made by the process of the test, as for a debugger
 )
@@ -141,7 +141,7 @@ func (x *processes) start() (*process, error) {
 	}
 	p.cmd = exec.Command(self, arguments(x.name, p.tmp)...)
 	p.cmd.Dir = folder
-	p.cmd.Env = append(os.Environ(), nthVariable+"="+strconv.Itoa(x.nth), "GOMAXPROCS=1", "GOTRACEBACK=crash",
+	p.cmd.Env = append(os.Environ(), checkVariable+"="+called(x.name, x.nth), "GOMAXPROCS=1", "GOTRACEBACK=crash",
 		"TMPDIR="+p.tmp, "PWD="+folder,
 		"GODEBUG="+list(os.Getenv("GODEBUG"), "asyncpreemptoff=1", "randseednop=0", "tracebacklabels=1"),
 		"GORACE="+strings.TrimSpace(os.Getenv("GORACE")+" halt_on_error=1 exitcode="+strconv.Itoa(raceStatus)))
