@@ -58,7 +58,7 @@ type host struct {
 	c        *Cluster
 	resource engine.Resource
 
-	mu      sync.Mutex // guards what follows, and the history while programs run
+	// The mutex of the cluster guards what follows, and the history.
 	objects int32
 	known   []func() []string // the znodes that recipe objects answer for
 }
@@ -80,9 +80,9 @@ func (h *host) programs(s *scenarios.Scenario) {
 			}
 			p := engine.Process{Conn: conn, Env: env{conn.Env(), h.c}, ID: i + 1, Clients: s.Clients, Rounds: s.Rounds}
 			s.Program(p.On(h, "", &h.resource))
-			h.mu.Lock()
+			h.c.mu.Lock()
 			history.Finished[i+1] = true
-			h.mu.Unlock()
+			h.c.mu.Unlock()
 		})
 	}
 	all.Wait()
@@ -91,9 +91,9 @@ func (h *host) programs(s *scenarios.Scenario) {
 
 // answer notes the znodes that recipe objects answer for.
 func (h *host) answer() {
-	h.mu.Lock()
+	h.c.mu.Lock()
 	known := h.known
-	h.mu.Unlock()
+	h.c.mu.Unlock()
 	for _, x := range known {
 		for _, path := range x() {
 			h.c.world.History.Known[path] = true
@@ -103,8 +103,8 @@ func (h *host) answer() {
 
 // wait notes which programs wait for something that will not happen.
 func (h *host) wait() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.c.mu.Lock()
+	defer h.c.mu.Unlock()
 	past := h.c.world.History
 	for id := 1; id <= past.Clients; id++ {
 		if !past.Finished[id] {
@@ -132,16 +132,16 @@ func (h *host) connect(dial zk.Dialer) (*live.Client, error) {
 
 // Record implements [engine.Host].
 func (h *host) Record(e history.Event) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.c.mu.Lock()
+	defer h.c.mu.Unlock()
 	e.Step = int32(h.c.world.Step())
 	h.c.world.History.Add(e)
 }
 
 // NewObject implements [engine.Host].
 func (h *host) NewObject() int32 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.c.mu.Lock()
+	defer h.c.mu.Unlock()
 	h.objects++
 	return h.objects
 }
@@ -150,8 +150,8 @@ func (h *host) NewObject() int32 {
 //
 //zksim:ignore only on real connections
 func (h *host) Know(_ *engine.Process, znodes func() []string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.c.mu.Lock()
+	defer h.c.mu.Unlock()
 	h.known = append(h.known, znodes)
 }
 
@@ -179,8 +179,8 @@ func (h *host) offer(p *engine.Process, cancel func()) {
 //
 //zksim:ignore only on real connections
 func (h *host) Fail(p *engine.Process, why error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	h.c.mu.Lock()
+	defer h.c.mu.Unlock()
 	h.c.world.History.Failed[int32(p.ID)] = why.Error()
 }
 

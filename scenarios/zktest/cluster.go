@@ -445,9 +445,12 @@ func (c *Cluster) tell() {
 func (c *Cluster) settle() { c.turn(synctest.Wait) }
 
 // turn does what returns only if code comes to rest, at the end or for time to pass: else somebody has to end it, see
-// watchdog.
+// watchdog. The mutex has the race detector know that what was done before comes before what code does then by a method
+// of the cluster.
 func (c *Cluster) turn(f func()) {
 	c.steps.Add(1)
+	c.mu.Lock()
+	c.mu.Unlock()
 	f()
 	c.steps.Add(1)
 }

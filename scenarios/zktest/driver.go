@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"testing/synctest"
 	"time"
 
 	"zksim/internal/turns"
@@ -166,12 +167,12 @@ func (c driver) Pass() {
 		case <-c.poke:
 		}
 		c.passes(false)
+		c.settle()
 		c.advance()
 		if over {
 			c.uneventful += time.Since(begin)
 			return
 		}
-		c.settle()
 		if _, more := c.collect(); more {
 			return
 		}
@@ -207,7 +208,10 @@ func (c *Cluster) passes(now bool) {
 
 // PassTo implements [sim.Outside].
 func (c driver) PassTo(ms int64) {
-	c.turn(func() { time.Sleep(time.Duration(ms)*time.Millisecond - time.Since(c.begin)) })
+	c.turn(func() {
+		time.Sleep(time.Duration(ms)*time.Millisecond - time.Since(c.begin))
+		synctest.Wait() // for code that the same moment has woken
+	})
 	c.advance()
 }
 

@@ -63,3 +63,18 @@ func TestZnodesThatNoObjectAnswersForAreFound(t *testing.T) {
 	expect(t, runHidden(t, t.TempDir(), "TestHiddenLeftBehind", "-zksim.seeds", "1"),
 		"tree: /left stays behind: the live session of c1 owns it")
 }
+
+// TestWhatTheSimulatorDoesIsNoRaceOfTheCode has time wake code that connects and says what it does, as go test -race
+// can tell: the world goes on with the same history in between, and an end of a session has time pass in a step.
+func TestWhatTheSimulatorDoesIsNoRaceOfTheCode(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		o := c.Object(c.Connect(), nil)
+		for range 10 {
+			time.Sleep(time.Second)
+			c.Connect()
+			o.Acquired("", 0)
+			time.Sleep(time.Second)
+			o.Released()
+		}
+	}, zktest.Faults("disconnect=1 expire=1"), zktest.Servers(1))
+}
