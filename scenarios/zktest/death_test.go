@@ -42,6 +42,13 @@ func TestHiddenExit(t *testing.T) { unanswered(t, func(*zk.Conn) { os.Exit(0) })
 
 func TestHiddenFatal(t *testing.T) { unanswered(t, func(*zk.Conn) { log.Fatal("no answer") }) }
 
+func TestHiddenSaysFatal(t *testing.T) {
+	unanswered(t, func(*zk.Conn) {
+		os.Stderr.WriteString("fatal error: no answer\n")
+		os.Exit(1)
+	})
+}
+
 func TestHiddenTFatal(t *testing.T) { unanswered(t, func(*zk.Conn) { t.Fatal("no answer") }) }
 
 func TestHiddenKill(t *testing.T) {
@@ -121,10 +128,11 @@ func TestARunThatEndsItsProcessIsAFinding(t *testing.T) {
 		"PanicElsewhere": "panic: no answer, in zktest_test.TestHiddenPanicElsewhere",
 		"Exit":           "the code has ended its process with status 0, as os.Exit and log.Fatal do",
 		"Fatal":          "the code has ended its process with status 1, as os.Exit and log.Fatal do: 2",
+		"SaysFatal":      "the code has ended its process with status 1, as os.Exit and log.Fatal do: fatal error: no answer",
 		"TFatal":         "the test fails: death_test.go:",
-		"Mutexes":        "a goroutine waits in death_test.go:55 for a mutex that nobody will unlock",
-		"LateMutexes":    "a goroutine waits in death_test.go:93 for a mutex that nobody will unlock",
-		"Wait":           "a goroutine waits in death_test.go:85 for a channel that nobody will send to",
+		"Mutexes":        "a goroutine waits in death_test.go:62 for a mutex that nobody will unlock",
+		"LateMutexes":    "a goroutine waits in death_test.go:100 for a mutex that nobody will unlock",
+		"Wait":           "a goroutine waits in death_test.go:92 for a channel that nobody will send to",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -13,6 +13,9 @@ import (
 // raceStatus is the exit status of a process in which the race detector has found something.
 const raceStatus = 66
 
+// goStatus is that of a process that dies of a panic or a fatal error, where no signal ends it.
+const goStatus = 2
+
 // exitReport says how the process of a run has ended, and whether that was since its code did not come to rest. It
 // fails if that says nothing of the code.
 func (p *process) exitReport() (text string, hung bool, err error) {
@@ -23,7 +26,11 @@ func (p *process) exitReport() (text string, hung bool, err error) {
 			signal = x.Signal()
 		}
 	}
-	switch at := panicked.FindStringIndex(said); {
+	at := panicked.FindStringIndex(said)
+	if signal == nil && status != goStatus { // code may print such a line, and end its process
+		at = nil
+	}
+	switch {
 	case p.shared.hung().Load() == spins:
 		return fmt.Sprintf("code has not come to rest in %d s of a processor: it spins: %s", spinning, shown(said)), true, nil
 	case p.shared.hung().Load() != 0:
