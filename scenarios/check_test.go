@@ -194,6 +194,23 @@ func TestTheCommandBuildsTheSameTest(t *testing.T) {
 	}
 }
 
+// TestTheCommandNamesThePackage has a test of files that were named, which the go command gives a path of its own.
+func TestTheCommandNamesThePackage(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "with space")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for path, want := range map[string]string{ // order-free: a call each
+		"example.com/mine":       "example.com/mine",
+		"command-line-arguments": "'" + dir + "'",
+	} {
+		if got := scenarios.Tested(path); got != want {
+			t.Errorf("%s: got %s, expected %s", path, got, want)
+		}
+	}
+}
+
 func TestCheckPrintsHowToRepeatAFailure(t *testing.T) {
 	s := *catalog.Named("lock/plain-create")
 	s.Caught = nil

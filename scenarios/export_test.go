@@ -23,6 +23,7 @@ func Inputs(t T, s *Scenario) func(t T, r *engine.Runner, data []byte) {
 var (
 	BuildFlags  = buildFlags
 	TestCommand = testCommand
+	Tested      = tested
 )
 
 // ForgetRows is what another process begins with.

@@ -175,7 +175,7 @@ func command(test, file string) string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		words = append(words, buildFlags(info.Settings)...)
 		if path, ok := strings.CutSuffix(info.Path, ".test"); ok {
-			words = append(words, path)
+			words = append(words, tested(path))
 		}
 	}
 	if testing.Testing() && testing.Short() {
@@ -183,6 +183,15 @@ func command(test, file string) string {
 	}
 	return strings.Join(append(words, "-run", quoted(strings.Join(parts, "/")), "-zksim.schedule", pipeline.Quote(file)),
 		" ")
+}
+
+// tested returns what "go test" is to be given for the package of a path. One of files that were named, as by "go test
+// my_test.go", has none: then it is the folder.
+func tested(path string) string {
+	if path == "command-line-arguments" {
+		return pipeline.Quote(absolute("."))
+	}
+	return path
 }
 
 // testCommand returns what runs tests as this one is run: what has told that it does, or a command with the overlay if
