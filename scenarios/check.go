@@ -12,7 +12,8 @@ import (
 
 // Check runs a scenario in a test: the schedules that are committed for it (see [Corpus]), then seeds on all cores
 // (flag -zksim.seeds, 1-500 by default), then all schedules of a small scope. With -zksim.schedule it replays that
-// one schedule, and nothing else.
+// one schedule, and nothing else. A test may have several checks: those of other scenarios pass it over, and if there
+// is none that does not, the test fails.
 //
 // The test fails when something does not hold, when a mutant is not caught, when a goal is not reached, and when
 // nothing was tried: see [engine.Coverage]. With -zksim.shard, a part of the seeds cannot tell the last three, so the

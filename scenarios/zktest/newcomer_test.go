@@ -308,12 +308,17 @@ func TestHiddenTwoChecks(t *testing.T) {
 	}
 }
 
-// TestChecksOfATestHaveSchedulesOfTheirOwn has the second of two fail, twice: the first does not replay what that left.
+// TestChecksOfATestHaveSchedulesOfTheirOwn has the second of two fail, twice: the first does not replay what that left,
+// nor does the line that is printed have it fail instead of the second.
 func TestChecksOfATestHaveSchedulesOfTheirOwn(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 {
 		out := runHidden(t, dir, "TestHiddenTwoChecks", "-zksim.seeds", "1-20")
 		expect(t, out, "zktest/TestHiddenTwoChecks held in 20 runs", "testdata/zksim/zktest.TestHiddenTwoChecks-2/always-")
+		_, file, _ := strings.Cut(out, "-zksim.schedule ")
+		file, _, _ = strings.Cut(file, "\n")
+		expect(t, runHidden(t, dir, "TestHiddenTwoChecks", "-zksim.schedule", file),
+			"zktest/TestHiddenTwoChecks-2: always in ", "is one of scenario zktest/TestHiddenTwoChecks-2, not of zktest/Test")
 	}
 	list, err := os.ReadDir(filepath.Join(dir, "testdata", "zksim"))
 	if len(list) != 1 {
