@@ -13,7 +13,7 @@ import (
 // time does not pass.
 type halt struct {
 	where string // "": the run can go on
-	dead  bool   // nothing could end it: those that might unlock a mutex wait for one another, too
+	dead  bool   // no goroutine could end it: those that might unlock a mutex wait for one another, too
 	what  string // that one of them waits for
 }
 
