@@ -173,8 +173,8 @@ func (p *past) unlisted(x *look) string {
 	return ""
 }
 
-// untold names a watch of which a client was not told, or a notification without one; "" if there is none. Since 3.8.4 and 3.9.2 servers do not tell
-// of znodes that the client may not read: where there may be any, nobody knows.
+// untold names a watch of which a client was not told, or a notification without one; "" if there is none. Since 3.8.4
+// and 3.9.2 servers do not tell of znodes that the client may not read: where there may be any, nobody knows.
 func untold(h *history.History, groups []group, log []txnlog.Txn, root string) string {
 	shut := func(c txnlog.Change) bool { return c.Shut }
 	for i := range log {

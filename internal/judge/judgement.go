@@ -70,7 +70,9 @@ func (j *Judgement) znodes(h *history.History, unfit map[string]reason) (judged 
 	case checkers.Unknown:
 		j.Inconclusive = append(j.Inconclusive, "znodes: "+v.Message)
 	case checkers.OK:
-		fact = fmt.Sprintf("%d judged, all linearizable in %s", len(paths), order)
+		if fact = "none judged"; len(paths) > 0 {
+			fact = fmt.Sprintf("%d judged, all linearizable in %s", len(paths), order)
+		}
 	}
 	return len(paths), fact
 }

@@ -37,7 +37,7 @@ type Recorder struct {
 	epoch   int64    // the highest that a server has answered with
 	unknown []string // what could not be followed, one for each connection
 	strange int      // connections of which that was too much
-	missed  error    // why the last connection was not made of those that could not be
+	missed  error    // why no server was reached by the client that came last; nil: it has a session
 }
 
 // NewRecorder returns a recorder that has heard nothing.
@@ -328,6 +328,7 @@ func (c *Connection) welcome(packet []byte) error {
 		c.r.clients[w.Session] = n
 	}
 	c.session, c.client, c.r.at[w.Session] = w.Session, n, c
+	c.r.missed = nil // as while servers start again: nothing was said that was not heard
 	c.r.add(history.Event{Kind: history.Session, Client: n, Op: zk.StateHasSession.String(), Session: w.Session,
 		Value: int64(w.Timeout)})
 	return nil

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -90,5 +91,22 @@ func TestRequestsThatAServerNeverAnswersAreGivenUp(t *testing.T) {
 			strings.HasSuffix(s, " requests without an answer")
 	}) {
 		t.Errorf("%+v, %v", j.Inconclusive, err)
+	}
+}
+
+// TestAServerThatIsReachedAgainHasMissedNothing has clients come while it starts again.
+func TestAServerThatIsReachedAgainHasMissedNothing(t *testing.T) {
+	r := NewRecorder()
+	for _, unreached := range []bool{true, false} {
+		r.Missed(errors.New("refused"))
+		if !unreached {
+			attached(r, 0x1001)
+		}
+		j, _, err := r.Judge(nil)
+		if says := slices.ContainsFunc(j.Inconclusive, func(s string) bool {
+			return strings.HasPrefix(s, "a client came and no server could be reached: refused")
+		}); err != nil || says != unreached {
+			t.Errorf("unreached %v: %q, %v", unreached, j.Inconclusive, err)
+		}
 	}
 }
