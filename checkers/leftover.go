@@ -25,7 +25,8 @@ func (Leftover) Doc() string {
 // Needs implements [Declaring].
 func (Leftover) Needs() Needs {
 	return Needs{Seen: []Need{Need{What: "a run that comes to rest, in which no client crashes or fails",
-		Hint: "see why no run does, or raise Scenario.MaxSteps", In: allDone}.during()}}
+		Hint: "see why no run does, or raise Scenario.MaxSteps; on real servers a run has a minute",
+		In:   allDone}.during()}}
 }
 
 // Monitor implements [Monitored].

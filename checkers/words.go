@@ -73,7 +73,8 @@ func toldAs(ops ...string) func(e *history.Event) bool {
 	return func(e *history.Event) bool { return e.Kind == history.Told && slices.Contains(ops, e.Op) }
 }
 
-var atRest = Need{What: "a run that comes to rest", Hint: "see why no run does, or raise Scenario.MaxSteps",
+var atRest = Need{What: "a run that comes to rest",
+	Hint: "see why no run does, or raise Scenario.MaxSteps; on real servers a run has a minute",
 	In: func(h *history.History) bool {
 		return h.Outcome == history.Quiet
 	}}

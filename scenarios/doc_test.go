@@ -13,7 +13,7 @@ import (
 
 // internal are the fields and methods that only packages of this module use.
 var internal = strings.Fields(`Outside Elsewhere Accepts Aims Alike Catches JudgeReal Judges KeepFaults Listed NewPart
-	NewSchedule Notes Size Sum Unjudged Unknown Waived Whole With On`)
+	NewSchedule Notes Size Sum Unfit Unjudged Waived Whole With On`)
 
 // "go doc ./scenarios Process" shows nothing of an alias but its comment.
 func TestTheCommentsOfAliasesListFieldsAndMethods(t *testing.T) {
