@@ -14,8 +14,7 @@ import (
 // later, they were waiting for nothing; unless somebody was inside, who may take its time.
 //
 // The operations are as for [Entry]; a client that is about to give up tells so
-// (impatient). Nothing is said of real runs, in which nobody can tell when nothing
-// else can happen.
+// (impatient). In a real run timers wait for that, too, and its history is calm only from where they have.
 type Gather struct{}
 
 // Name implements [Checker].
