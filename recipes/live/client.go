@@ -3,8 +3,9 @@
 // recipes.Env made of the machine's clock, goroutines and randomness.
 //
 // It is the only package that opens go-zookeeper connections. It adds no retry
-// and hides no pitfall of that client; it only makes heard what the client says
-// about its session. Of servers it knows nothing but their addresses.
+// and hides one pitfall of that client, which does not begin where the name of a
+// single server is unknown; it makes heard what the client says about its
+// session. Of servers it knows nothing but their addresses.
 package live
 
 import (
@@ -76,9 +77,10 @@ const (
 
 // Dial connects to one of the servers ("host:port", or "host" for port 2181)
 // and waits for a session. It gives up only when ctx is done, for servers may
-// still be starting; it then leaves nothing behind and returns an error that
-// wraps ctx.Err() and says which servers were tried and what the last obstacle
-// was. ctx plays no role after Dial has returned.
+// still be starting, and their names unknown until then; it then leaves nothing
+// behind and returns an error that wraps ctx.Err() and says which servers were
+// tried and what the last obstacle was. ctx plays no role after Dial has
+// returned. What cannot be an address, and no server at all, are errors at once.
 //
 // With a single server go-zookeeper waits 1 s before every reconnect, with
 // several it tries the next one at once.
@@ -92,6 +94,7 @@ func Dial(ctx context.Context, servers []string, o Options) (*Client, error) {
 	c := &Client{link: newLink(o.Dial), ended: make(chan struct{})}
 	ready := make(chan struct{})
 	conn, events, err := zk.Connect(servers, o.SessionTimeout,
+		zk.WithHostProvider(&hosts{ctx: ctx}),
 		zk.WithDialer(c.link.dial),
 		zk.WithLogger(loggerOrSilence(o.Logger)),
 		zk.WithEventCallback(c.callback(sync.OnceFunc(func() { close(ready) }), o)))

@@ -355,6 +355,7 @@ func TestCloseInOnWatchDoesNotHang(t *testing.T) {
 
 func TestDialGivesUpWithItsContextAndSaysWhy(t *testing.T) {
 	refusing := "127.0.0.1:1"
+	unknown := "zk..invalid:2181"                   // not a name that a resolver would ask others for
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // the kernel takes connections, nobody answers
 	must(t, err)
 	defer silent.Close()
@@ -367,6 +368,7 @@ func TestDialGivesUpWithItsContextAndSaysWhy(t *testing.T) {
 		{"refused", []string{refusing}, "dial tcp 127.0.0.1:1: connect: connection refused"},
 		{"silent", []string{silent.Addr().String()}, silent.Addr().String() + " took the connection but gave no session"},
 		{"several", []string{refusing, "127.0.0.1:2"}, "connect: connection refused"},
+		{"unknown", []string{unknown}, "lookup zk..invalid"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
@@ -387,6 +389,15 @@ func TestDialGivesUpWithItsContextAndSaysWhy(t *testing.T) {
 		})
 	}
 	eventually(t, "all goroutines have ended", func() bool { return runtime.NumGoroutine() <= goroutines })
+}
+
+func TestAServerWhoseNameIsUnknownIsOneThatDoesNotAnswer(t *testing.T) {
+	server := zkservertest.ForTest(t, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	c, err := live.Dial(ctx, []string{"zk..invalid", server.ConnectString()}, live.Options{})
+	must(t, err)
+	c.Close()
 }
 
 func TestTheLoggerHearsTheClient(t *testing.T) {

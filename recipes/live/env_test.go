@@ -316,6 +316,8 @@ func TestOptionsAreCheckedBeforeDialing(t *testing.T) {
 		{[]string{"127.0.0.1:1"}, -time.Second, "live: session timeout -1s: want"},
 		{[]string{"127.0.0.1:1"}, 1000 * time.Hour, "live: session timeout 1000h0m0s: want"},
 		{nil, 0, "live: connect to : zk: server list must not be empty"},
+		{[]string{"::1"}, 0, "live: connect to ::1: address ::1: too many colons in address"},
+		{[]string{""}, 0, "live: connect to : address :2181: no host in address"},
 	} {
 		_, err := Dial(t.Context(), c.servers, Options{SessionTimeout: c.timeout})
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -1,0 +1,74 @@
+package live
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"sync"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// hosts are the servers of a Client, a zk.HostProvider. go-zookeeper's own looks all names up as it begins, and fails
+// if one of them is unknown just then, as that of a server is in a cluster that names only those that run. Here such a
+// name stays a name: each dial looks it up anew, and until it is known it is a server that does not answer.
+type hosts struct {
+	ctx context.Context // of the lookups at the beginning
+
+	mu        sync.Mutex
+	addrs     []string // in a random order, so that clients do not all go to one
+	next      int      // of addrs
+	connected int      // the latest that gave a connection, -1 before the first Next
+}
+
+var _ zk.HostProvider = (*hosts)(nil)
+
+// Init fails only for what cannot be an address.
+func (h *hosts) Init(servers []string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.addrs, h.next, h.connected = nil, 0, -1
+	for _, server := range servers {
+		host, port, err := net.SplitHostPort(server)
+		if err == nil && host == "" { // a dial would take it for this machine
+			err = &net.AddrError{Err: "no host in address", Addr: server}
+		}
+		if err != nil {
+			return err
+		}
+		found, err := net.DefaultResolver.LookupHost(h.ctx, host)
+		if err != nil {
+			found = []string{host}
+		}
+		for _, addr := range found {
+			h.addrs = append(h.addrs, net.JoinHostPort(addr, port))
+		}
+	}
+	rand.Shuffle(len(h.addrs), func(i, j int) { h.addrs[i], h.addrs[j] = h.addrs[j], h.addrs[i] })
+	return nil
+}
+
+func (h *hosts) Len() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.addrs)
+}
+
+// Next returns the address to be dialed now, and whether all were since the latest connection: then go-zookeeper
+// waits before it begins anew.
+func (h *hosts) Next() (addr string, again bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := h.next % len(h.addrs)
+	h.next = i + 1
+	again = i == h.connected
+	h.connected = max(h.connected, 0)
+	return h.addrs[i], again
+}
+
+// Connected says that the address that Next has returned last gave a connection.
+func (h *hosts) Connected() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.connected = h.next - 1
+}
