@@ -197,7 +197,7 @@ func (d *DoubleBarrier) join(ctx context.Context, who string, tries *int) (err e
 			}
 			return err
 		}, &d.version)
-		if err != nil {
+		if err != nil && err != zk.ErrNoNode { // create makes what somebody has deleted meanwhile
 			return err
 		}
 	}
@@ -285,6 +285,8 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	inside, others, err := d.list(ctx, latest)
 	earlier := slices.IndexFunc(inside, func(name string) bool { return sameMember(name, d.node) })
 	switch {
+	case err == zk.ErrNoNode: // somebody has deleted it all
+		return errGone
 	case !d.continues(session): // that may be older than the round that it was to follow, and the own znode still there
 		return errGone
 	case err != nil:
