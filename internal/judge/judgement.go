@@ -147,8 +147,8 @@ func (j *Judgement) Asked(h *history.History, judged int) {
 	case !asked:
 		j.Inconclusive = append(j.Inconclusive, "no client has asked for anything")
 	case judged == 0 && !ephemeral:
-		j.Inconclusive = append(j.Inconclusive, "there was nothing to judge: expected a create or set of a znode, or an "+
-			"ephemeral")
+		j.Inconclusive = append(j.Inconclusive, "there was nothing to judge: expected an ephemeral, or a znode with a "+
+			"create or set that can be judged")
 	}
 }
 

@@ -124,7 +124,7 @@ func runCommands() []command {
 			}},
 		{name: "serve", doc: "serve ZooKeeper's protocol, for clients of any language", run: serveCommand, listens: true,
 			codes: []exit{{exitHeld, "nothing was violated"}, {exitViolation, "a violation"},
-				{exitInconclusive, "a rule has never struck, nobody has asked for anything, or too much happened to be " +
+				{exitInconclusive, "a rule has never struck, nothing was done that can be judged, or too much happened to be " +
 					"judged"}},
 			more: "Serves the simulated ensemble on real sockets, with faults that strike the requests of a plan. Prints " +
 				"its connect string when it is ready, and at the end, on a signal, what has struck and what the judges say " +
