@@ -241,6 +241,7 @@ func (c *conn) packet(packet []byte) error {
 		c.received(&q)
 		s.touch()
 		s.requests++
+		s.over = q.Op == model.OpCloseSession
 		c.e.activity++
 		c.e.last = time.Now()
 		c.mu.Lock()

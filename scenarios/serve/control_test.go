@@ -270,6 +270,27 @@ func TestAClientThatWasCutOffHasNotGone(t *testing.T) {
 	}
 }
 
+// Kazoo and Curator ask for the end of a session once: when a fault loses that, they have ended all the same.
+func TestAClientWhoseLastRequestAFaultHasLostHasClosedItsSession(t *testing.T) {
+	e := start(t, Options{Faults: mustPlan(t, "lose-request=1@op=closeSession")})
+	sock := dial(t, e)
+	hello(t, sock, 0, make([]byte, jute.PasswordLen))
+	ask(t, sock, model.Request{Op: model.OpCreate, Path: "/e", ACL: open, Flags: zk.FlagEphemeral})
+	send(t, sock, jute.AppendRequest(nil, 8, &model.Request{Op: model.OpCloseSession}))
+	if _, err := receive(sock); err != io.EOF {
+		t.Fatalf("%v, expected that the fault ends the connection", err)
+	}
+	e.mu.Lock()
+	for _, s := range e.sessions {
+		s.lost = s.lost.Add(-usualReturn) // as if that long had gone by
+	}
+	e.mu.Unlock()
+	const fact = "ephemerals: 1 are there at the end"
+	if j := e.Judge(); len(j.Violations)+len(j.Inconclusive) > 0 || !slices.Contains(j.Facts, fact) {
+		t.Errorf("%+v", j)
+	}
+}
+
 func TestWhereNothingWasJudgedNothingPasses(t *testing.T) {
 	e := start(t, Options{})
 	c := client(t, 30*time.Second, e.Addrs()...)

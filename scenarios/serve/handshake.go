@@ -123,7 +123,7 @@ func (s *session) waits() bool {
 
 // attach makes this the connection of a session, and says so.
 func (c *conn) attach(s *session) {
-	c.session, s.conn, s.quit, s.sent = s, c, false, time.Time{}
+	c.session, s.conn, s.quit, s.over, s.sent = s, c, false, false, time.Time{}
 	c.e.record.note("connect %s s%d", s.client.Name(), c.server+1)
 	s.client.ServerConn().Auth = c.remote()
 	s.touch()

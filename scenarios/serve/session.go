@@ -30,6 +30,7 @@ type session struct {
 	reset bool // the connection ends by a reset
 
 	quit bool      // the client has ended its last connection, and no fault had suspended that
+	over bool      // the client has asked on its last connection for its end, though a fault may have lost that
 	lost time.Time // since then it has no connection, although it could
 	sent time.Time // since then it has come to other servers than to that where a fault has sent it; zero: it has not
 
