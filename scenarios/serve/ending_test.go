@@ -12,6 +12,35 @@ import (
 	"zksim/model/jute"
 )
 
+func TestAnElectionOfAPlanWaitsForAClientThatItStrikes(t *testing.T) {
+	for _, plan := range []string{"elect=1", "depose=1"} {
+		e := start(t, Options{Nodes: 3, Faults: mustPlan(t, plan)})
+		if _, err := e.Reset(); err != nil { // after which the world looks at what may happen, as at each tick
+			t.Fatal(err)
+		}
+		if struck, _ := e.Strikes(); len(struck) > 0 {
+			t.Errorf("%v, and nobody was connected", struck)
+		}
+		sock := dial(t, e)
+		hello(t, sock, 0, make([]byte, jute.PasswordLen))
+		if _, err := receive(sock); err == nil {
+			t.Errorf("%s did not end the connection", plan)
+		}
+		if struck, _ := e.Strikes(); len(struck) != 1 {
+			t.Errorf("%v, expected %s", struck, plan)
+		}
+		if _, err := e.Reset(); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Strike("elect=1"); err != nil {
+			t.Fatal(err)
+		}
+		if struck, _ := e.Strikes(); len(struck) == 0 {
+			t.Error("what was ordered has waited")
+		}
+	}
+}
+
 // echo wchp | nc has a newline behind the word.
 func TestAnAnswerToAWordIsWholeWhateverFollowsTheWord(t *testing.T) {
 	e := start(t, Options{})

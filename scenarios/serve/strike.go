@@ -37,8 +37,8 @@ const maxStrikes = 10_000
 // strike chooses one of the faults that are possible. It is called by the world before each step.
 func (e *Ensemble) strike(list []sim.Transition) (sim.Transition, bool) {
 	for _, t := range list {
-		if e.passes(t) || t.Client == 0 && slices.ContainsFunc(e.nodes, func(n node) bool { return n.down() }) {
-			continue // of the ensemble, while a server is down: it might be the one that is to lead
+		if e.passes(t) || t.Client == 0 && !e.mayElect(t.Kind) {
+			continue
 		}
 		f := &faults.Table[t.Kind-sim.FirstFault]
 		x := Strike{Fault: f.Name, Client: int(t.Client), Step: e.record.step(e.world)}
@@ -56,6 +56,21 @@ func (e *Ensemble) strike(list []sim.Transition) (sim.Transition, bool) {
 		return t, true
 	}
 	return sim.Transition{}, false
+}
+
+// mayElect reports whether what happens to the ensemble may happen: not while a server is down, which might be the one
+// that is to lead; and unless it was ordered, not before a client is connected, as after a Reset: it would strike
+// nobody.
+func (e *Ensemble) mayElect(k sim.Kind) bool {
+	if slices.ContainsFunc(e.nodes, func(n node) bool { return n.down() }) {
+		return false
+	}
+	for _, s := range e.sessions { // order-free: any of them
+		if s.conn != nil {
+			return true
+		}
+	}
+	return e.urgent[k]
 }
 
 // passes reports whether a request, or a moment, is let pass that a rule would fit: one in four is not, and those are
