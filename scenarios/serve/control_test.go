@@ -270,6 +270,27 @@ func TestAClientThatWasCutOffHasNotGone(t *testing.T) {
 	}
 }
 
+// A fixture reads the error of every answer that is not 200.
+func TestAnOrderThatThereIsNotIsAnsweredWithWhatThereIs(t *testing.T) {
+	e := start(t, Options{})
+	url, err := e.Control("127.0.0.1:0", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const all = "expected GET /state /judge /history, POST /report /faults /expire /stop /kill /continue /elect " +
+		"/reset /quiet"
+	for _, x := range []struct{ method, path, want string }{
+		{"POST", "/fault", `POST "/fault", ` + all},
+		{"GET", "/", `GET "/", ` + all},
+		{"GET", "/reset", `GET "/reset", expected POST`},
+		{"POST", "/state", `POST "/state", expected GET`},
+	} {
+		if status, a, text := orderOf(t, x.method, url+x.path, ""); status < 404 || a.Error != x.want {
+			t.Errorf("%s %s: %d %s", x.method, x.path, status, text)
+		}
+	}
+}
+
 // Kazoo and Curator ask for the end of a session once: when a fault loses that, they have ended all the same.
 func TestAClientWhoseLastRequestAFaultHasLostHasClosedItsSession(t *testing.T) {
 	e := start(t, Options{Faults: mustPlan(t, "lose-request=1@op=closeSession")})

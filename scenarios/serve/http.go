@@ -84,7 +84,13 @@ func (e *Ensemble) serveHTTP(l net.Listener, h http.Handler) (url string, err er
 // access. With a token, each request needs it; without, one has to be to localhost or to an address of loopback.
 func (e *Ensemble) Handler(token string) http.Handler {
 	mux := http.NewServeMux()
+	names := "GET /state /judge /history, POST"
+	for _, name := range []string{"/state", "/judge", "/history"} {
+		mux.HandleFunc(name, absent(http.StatusMethodNotAllowed, "GET"))
+	}
 	for _, o := range orders {
+		names += " /" + o.name
+		mux.HandleFunc("/"+o.name, absent(http.StatusMethodNotAllowed, "POST"))
 		mux.HandleFunc("POST /"+o.name, func(w http.ResponseWriter, r *http.Request) {
 			var judged *Judgement
 			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxOrder))
@@ -102,7 +108,16 @@ func (e *Ensemble) Handler(token string) http.Handler {
 		w.Header().Set("Zksim-Forgotten", strconv.Itoa(forgotten))
 		reports.WriteHistory(w, h)
 	})
+	mux.HandleFunc("/", absent(http.StatusNotFound, names))
 	return guarded(mux, token)
+}
+
+// absent answers what the control channel does not have.
+func absent(status int, expected string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		text := fmt.Sprintf("%s %.60q, expected %s", r.Method, r.URL.Path, expected)
+		write(w, status, Answer{Error: text, Struck: []Strike{}, Rules: []Rule{}})
+	}
 }
 
 // guarded lets pass what comes from a test, not from a page in a browser, and has the token. Answers that may be long
