@@ -12,6 +12,23 @@ import (
 	"zksim/model/jute"
 )
 
+// Of them a seed draws when an election strikes.
+func TestRequestsAreCountedAnewAfterAReset(t *testing.T) {
+	e := start(t, Options{})
+	sock := dial(t, e)
+	hello(t, sock, 0, make([]byte, jute.PasswordLen))
+	ask(t, sock, model.Request{Op: model.OpSync, Path: "/"})
+	if n := e.State().Requests; n != 1 {
+		t.Errorf("%d requests, expected one", n)
+	}
+	if _, err := e.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	if n := e.State().Requests; n != 0 {
+		t.Errorf("%d requests after a reset", n)
+	}
+}
+
 func TestAnElectionOfAPlanWaitsForAClientThatItStrikes(t *testing.T) {
 	for _, plan := range []string{"elect=1", "depose=1"} {
 		e := start(t, Options{Nodes: 3, Faults: mustPlan(t, plan)})

@@ -56,7 +56,7 @@ type Ensemble struct {
 	earlier  earlier
 	stats    stats
 	origin   []model.ID // of the last connection, often that of the next one
-	activity uint64     // requests so far
+	activity uint64     // requests since the beginning or the last Reset
 	last     time.Time  // of the last one
 }
 
@@ -118,7 +118,7 @@ func (e *Ensemble) begin() {
 	e.sessions, e.urgent, e.strikes = map[int64]*session{}, map[sim.Kind]bool{}, nil
 	e.hold, e.pending, e.striking, e.leader = holds{}, nil, false, 0
 	e.record.reset(e.options.Events, e.options.Record)
-	e.stats = stats{}
+	e.stats, e.activity = stats{}, 0
 	for k := range e.nodes {
 		n := &e.nodes[k]
 		n.stopped, n.killed, n.stats = false, false, stats{}
