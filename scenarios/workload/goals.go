@@ -2,6 +2,7 @@ package workload
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
@@ -168,6 +169,33 @@ func holderExpired(h *history.History) bool {
 		}
 	}
 	return false
+}
+
+// mostHolders returns how many clients held at once what they got by such an Acquired. A client that has crashed holds
+// nothing, nor does one of which an ephemeral went with its session, until it makes another one: that another client has
+// got it since, before the first one knew, does not show that two can have it.
+func mostHolders(h *history.History, such func(e *history.Event) bool) (most int) {
+	author, holder, ended := map[string]int32{}, map[int32]int32{}, map[int32]bool{} // holder is by object
+	for i := range h.Events {
+		e := &h.Events[i]
+		gone := int32(0)
+		switch {
+		case e.Kind == history.Created && e.Session != 0:
+			author[e.Path], ended[e.Client] = e.Client, false
+		case e.Kind == history.Acquired && such(e) && !ended[e.Client]:
+			holder[e.Object] = e.Client
+		case e.Kind == history.Released, e.Kind == history.Lost:
+			delete(holder, e.Object)
+		case e.Kind == history.Crashed:
+			gone = e.Client
+		case e.Kind == history.Deleted && e.Session != 0 && e.Client == 0:
+			gone = author[e.Path]
+			ended[gone] = true
+		}
+		maps.DeleteFunc(holder, func(_, client int32) bool { return client == gone })
+		most = max(most, len(holder))
+	}
+	return most
 }
 
 // lineages are the sessions that connections have.

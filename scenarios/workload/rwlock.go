@@ -181,20 +181,8 @@ func readAndUnlock(p *engine.Process, o engine.Object, l FullRWLocker, stay int)
 }
 
 // mostReaders returns how many clients held the lock for reading at once.
-func mostReaders(h *history.History) (most int) {
-	reading := map[int32]bool{}
-	for _, e := range h.Events {
-		switch e.Kind {
-		case history.Acquired:
-			if e.Op == "read" {
-				reading[e.Object] = true
-			}
-		case history.Released, history.Lost:
-			delete(reading, e.Object)
-		}
-		most = max(most, len(reading))
-	}
-	return most
+func mostReaders(h *history.History) int {
+	return mostHolders(h, func(e *history.Event) bool { return e.Op == "read" })
 }
 
 // GoalReaders is the goal that n clients hold the lock for reading at once.
