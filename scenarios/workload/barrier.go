@@ -70,16 +70,25 @@ type Limiter func(o engine.Object) (context.Context, context.CancelFunc)
 // itself, too, for those who wait for somebody who may never come. In the simulator
 // any timer may fire next; it takes several to make it end, in a brief run two. The history is
 // told before the last: who was impatient from the beginning would have met nobody.
-func Limited(o engine.Object) (context.Context, context.CancelFunc) {
+func Limited(o engine.Object) (context.Context, context.CancelFunc) { return limited(o, nap) }
+
+// Unhurried is Limited for recipes of which nobody knows how long they pause before they try again: when it has told
+// that it is impatient it gives them more time than that.
+func Unhurried(o engine.Object) (context.Context, context.CancelFunc) { return limited(o, 20*nap) }
+
+// limited is Limited with another last nap.
+func limited(o engine.Object, last time.Duration) (context.Context, context.CancelFunc) {
 	ctx, end := Cancelled(o)
 	ctx, stop := context.WithCancel(ctx)
 	o.Process().Env.Go("patience", func() {
 		defer recipes.Forget(o.Process().Env)()
 		for naps := max(2, Repeat(o.Process(), 20)); naps > 0; naps-- {
+			d := nap
 			if naps == 1 {
 				o.Record(history.Event{Kind: history.Told, Op: "impatient"})
+				d = last
 			}
-			if o.Process().Env.Sleep(ctx, 100*time.Millisecond) != nil {
+			if o.Process().Env.Sleep(ctx, d) != nil {
 				return
 			}
 		}

@@ -52,7 +52,7 @@ func DoubleBarriers[B DoubleBarrier](
 	s := preset(name, "a double barrier under every fault", 2)
 	s.Clients = 4
 	s.Goals = []engine.Goal{goalLostWrite, GoalGaveUp("enter"), GoalGaveUp("leave"), GoalEndInside}
-	m := Meeting{More: 1, Enter: Limited, Leave: Cancelled, Stay: 2,
+	m := Meeting{More: 1, Enter: Unhurried, Leave: Cancelled, Stay: 2,
 		NewBarrier: func(p *engine.Process, n int) FullDoubleBarrier { return doubleBarrierOf(p, newBarrier(p, n)) }}
 	return BaseDoubleBarrier(s, m).Without(unless(has[B, Round](), nil, "rounds", "exit")...)
 }

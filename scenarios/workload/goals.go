@@ -172,8 +172,8 @@ func holderExpired(h *history.History) bool {
 }
 
 // mostHolders returns how many clients held at once what they got by such an Acquired. A client that has crashed holds
-// nothing, nor does one of which an ephemeral went with its session, until it makes another one: that another client has
-// got it since, before the first one knew, does not show that two can have it.
+// nothing, nor does one of which an ephemeral went with its session, until it makes another one: that another client
+// has got it since, before the first one knew, does not show that two can have it.
 func mostHolders(h *history.History, such func(e *history.Event) bool) (most int) {
 	author, holder, ended := map[string]int32{}, map[int32]int32{}, map[int32]bool{} // holder is by object
 	for i := range h.Events {
