@@ -9,6 +9,49 @@ import (
 	"zksim/scenarios"
 )
 
+// lateWatch is a barrier whose Wait leaves a watch after it has read, and does not read again.
+type lateWatch struct {
+	conn recipes.Conn
+	env  recipes.Env
+	path string
+}
+
+func (b lateWatch) set(data string) error {
+	_, err := b.conn.Set(b.path, []byte(data), -1)
+	return err
+}
+
+func (b lateWatch) Hold(context.Context) error    { return b.set("held") }
+func (b lateWatch) Release(context.Context) error { return b.set("") }
+
+func (b lateWatch) Wait(ctx context.Context) error {
+	for {
+		session := b.env.SessionEvents()
+		data, _, err := b.conn.Get(b.path)
+		if err != nil || len(data) == 0 {
+			return err
+		}
+		_, _, change, err := b.conn.ExistsW(b.path)
+		if err != nil {
+			return err
+		}
+		if _, _, err := b.env.Await(ctx, change, session); err != nil {
+			return err
+		}
+	}
+}
+
+// TestABarrierThatIsOpenIsPassed: a waiter of the preset gives up after a while, so quiescence does not see that it
+// waits for what has happened.
+func TestABarrierThatIsOpenIsPassed(t *testing.T) {
+	s := scenarios.Barrier("mine/late-watch", func(p *scenarios.Process) lateWatch {
+		return lateWatch{p.Conn, p.Env, p.Path("/mine")}
+	})
+	s.Setup = append(s.Setup, scenarios.Mkdir("/mine"))
+	s.Faults, s.Caught, s.Goals = nil, []string{"finally"}, nil
+	scenarios.Check(t, s)
+}
+
 // pausing is a double barrier that takes a second before it does anything, as one does that waits before it tries
 // again.
 type pausing struct {

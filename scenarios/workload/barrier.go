@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"zksim/checkers"
@@ -34,11 +35,12 @@ func (b someBarrier) Wait(ctx context.Context) error    { return b.wait(ctx) }
 // wait for it, under every fault.
 func Barriers[B Barrier](name string, newBarrier func(p *engine.Process) B) engine.Scenario {
 	s := preset(name, "a barrier under every fault", 6)
-	s.Program = barrierRounds(byTurns, Cancelled, Limited, func(p *engine.Process) Barrier {
+	s.Program = barrierRounds(byTurns, Cancelled, Unhurried, func(p *engine.Process) Barrier {
 		b := newBarrier(p)
 		return someBarrier{patient(p, b.Hold), thorough(p, b.Release), patient(p, b.Wait)}
 	})
 	s.Goals = []engine.Goal{goalLostWrite, goalWaited, GoalGaveUp("wait")}
+	s.Finally, s.Heeds = passesWhatIsOpen, []string{"hold", "release", "wait", "impatient", "calm"}
 	return BaseBarrier(s)
 }
 
@@ -212,6 +214,38 @@ func BaseBarrier(s engine.Scenario) engine.Scenario {
 	s.Clients, s.Servers, s.SafetySteps = 4, []int{1, 3}, limitedSteps
 	s.Checkers = []checkers.Checker{checkers.Barrier{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Steps{}}
 	return s
+}
+
+// passesWhatIsOpen judges the progress of a barrier whose users give up after a while. When the faults are over, time
+// passes only when nothing else can happen: so nobody gives up then who was impatient while the barrier was open, and
+// is not held since. It is certainly open when a release has succeeded that began when no hold was in progress, or had
+// failed, whose effect may be yet to come.
+func passesWhatIsOpen(h *history.History) error {
+	calm, open := false, false
+	holds, releases, due := map[int32]bool{}, map[int32]bool{}, map[int32]bool{} // by object
+	for i := range h.Events {
+		switch e := &h.Events[i]; {
+		case e.Kind == history.Calm:
+			calm = true
+		case e.Op == "hold" && e.Kind == history.Invoke:
+			holds[e.Object], open = true, false
+			clear(releases)
+			clear(due)
+		case e.Op == "hold" && e.Kind == history.Return && e.Err == nil:
+			delete(holds, e.Object)
+		case e.Op == "release" && e.Kind == history.Invoke:
+			releases[e.Object] = len(holds) == 0
+		case e.Op == "release" && e.Kind == history.Return:
+			open = open || e.Err == nil && releases[e.Object]
+		case e.Op == "wait" && e.Kind == history.Invoke:
+			due[e.Object] = false
+		case e.Op == "impatient" && e.Kind == history.Told:
+			due[e.Object] = calm && open
+		case e.Op == "wait" && e.Kind == history.Return && e.Err != nil && due[e.Object]:
+			return fmt.Errorf("c%d gave up waiting at a barrier that was open, and nothing else could happen", e.Client)
+		}
+	}
+	return nil
 }
 
 // Goals of barriers.
