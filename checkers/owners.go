@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"fmt"
 	"slices"
 
 	"zksim/internal/hash"
@@ -69,7 +70,7 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 		o.active = drop(o.active, mine.sameObject) // a writer becomes a reader
 		valid, ended := o.life(mine)
 		if !valid {
-			return violated(o, i, "c%d was told that it holds the lock by %s, which %s", e.Client, e.Path, o.why(h, mine, i))
+			return violated(o, i, "c%d was told that it holds %s by %s, which %s", e.Client, o.held(), e.Path, o.why(h, mine, i))
 		}
 		if ended {
 			return Verdict{} // before it could be told; a claim no more
@@ -180,11 +181,17 @@ func (o *owners) why(h *history.History, mine claim, i int) string {
 	created := slices.ContainsFunc(h.Events[:i], func(e history.Event) bool {
 		return e.Kind == history.Created && e.Path == mine.path && e.Client == mine.client
 	})
+	first := "first in the queue"
+	if o.Leases > 1 {
+		first = fmt.Sprintf("one of the first %d in the queue", o.Leases)
+	}
 	switch {
 	case !created:
 		return "was never made"
 	case !slices.ContainsFunc(o.queue, func(x contender) bool { return x.path == mine.path && x.client == mine.client }):
-		return "had been deleted before it was first in the queue"
+		return "had been deleted before it was " + first
+	case o.Leases > 1:
+		return "is not " + first
 	}
 	return "is not the first of the queue"
 }

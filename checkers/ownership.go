@@ -69,6 +69,14 @@ func (o Ownership) Check(h *history.History) Verdict { return check(h, o.Monitor
 // Monitor implements [Monitored].
 func (o Ownership) Monitor() Monitor { return &owners{Ownership: o} }
 
+// held is what holders have.
+func (o Ownership) held() string {
+	if o.Leases > 1 {
+		return "a lease"
+	}
+	return "the lock"
+}
+
 // tooMany objects to a claim beside all those that exclude it.
 func (o Ownership) tooMany(i int, mine claim, active []claim) Verdict {
 	n := 0

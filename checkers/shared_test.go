@@ -100,7 +100,7 @@ func TestOwnershipOfLeases(t *testing.T) {
 	judge(t, Ownership{Leases: 2}, []judgement{
 		{name: "as many as there are", text: queue},
 		{name: "one more", text: queue + `acquired c3 o3 /s/c`, event: 8,
-			message: "c3 was told that it holds the lock by /s/c, which is not the first of the queue"},
+			message: "c3 was told that it holds a lease by /s/c, which is not one of the first 2 in the queue"},
 		{name: "whichever is given up first lets the next one in", text: queue + `
 			released c2 o2
 			deleted c2 /s/b
