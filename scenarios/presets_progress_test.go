@@ -2,6 +2,7 @@ package scenarios_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,4 +75,33 @@ func TestADoubleBarrierMayTakeASecond(t *testing.T) {
 	})
 	s.Goals = nil
 	scenarios.Check(t, s)
+}
+
+// slow is a double barrier that asks a lot before it enters.
+type slow struct {
+	*recipes.DoubleBarrier
+	conn recipes.Conn
+	path string
+}
+
+func (b slow) Enter(ctx context.Context) error {
+	for range 20 {
+		b.conn.Exists(b.path) // with whatever result
+	}
+	return b.DoubleBarrier.Enter(ctx)
+}
+
+// TestASlowDoubleBarrierNeedsMoreStepsWithFaults: docs/adopt.md says what to do when faults end before anybody is in.
+func TestASlowDoubleBarrierNeedsMoreStepsWithFaults(t *testing.T) {
+	s := scenarios.DoubleBarrier("mine/slow", func(p *scenarios.Process, n int) slow {
+		b := recipes.NewDoubleBarrier(p.Conn, p.Env, p.Path("/mine"), n, recipes.DoubleBarrierOptions{})
+		return slow{b, p.Conn, p.Path("/mine")}
+	})
+	if f := check(t, s, "1-500", ""); !strings.Contains(f.fatal, "a session that ends inside") {
+		t.Errorf("it says %q and %q", f.fatal, f.logs)
+	}
+	s.SafetySteps = 300
+	if f := check(t, s, "1-500", ""); f.fatal != "" {
+		t.Error(f.fatal)
+	}
 }
