@@ -80,6 +80,12 @@ var edits = []edit{
 	{"proc.go", "\tsemacquire(&gcsema)\n", "\tsemacquire1(&gcsema, false, 0, 0, waitReasonWaitForGCCycle)\n"},
 	{"proc.go", "\tsemacquire(&worldsema)\n", "\tsemacquire1(&worldsema, false, 0, 0, waitReasonWaitForGCCycle)\n"},
 
+	// One that asks for signals, or for no more of them, waits for the thread that has the mask of all.
+	{"signal_unix.go", "\t\tensureSigM()\n\t\tenableSigChan <- sig\n\t\t<-maskUpdatedChan\n",
+		"\t\tb := turnLeave()\n\t\tensureSigM()\n\t\tenableSigChan <- sig\n\t\t<-maskUpdatedChan\n\t\tturnJoin(b)\n"},
+	{"signal_unix.go", "\t\tensureSigM()\n\t\tdisableSigChan <- sig\n\t\t<-maskUpdatedChan\n",
+		"\t\tb := turnLeave()\n\t\tensureSigM()\n\t\tdisableSigChan <- sig\n\t\t<-maskUpdatedChan\n\t\tturnJoin(b)\n"},
+
 	// A context cancels those that are made of it in the order in which they were made. They are the keys of a map,
 	// which lie in the order of addresses if they are many.
 	{contexts, "\t\"internal/reflectlite\"\n", "\t\"cmp\"\n\t\"internal/reflectlite\"\n\t\"maps\"\n\t\"slices\"\n"},

@@ -71,7 +71,9 @@ func child(t *testing.T, s scenarios.Scenario, code func(c *Cluster)) {
 	debug.SetMaxStack(maxStack)
 	engine.Carry()
 	in, out := gob.NewDecoder(orders), gob.NewEncoder(replies)
-	go attend(notes.turns(), out)
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, askSignal) // at once: the first call in a process starts a goroutine, which is to be in no bubble
+	go attend(asked, notes.turns(), out)
 	own := t // what bubbles are made of
 	s.Outside = func(w *sim.World, run func() error) error { return bubble(own, w, notes.turns(), code, run) }
 	c := engine.NewContractor(&s, notes.note)
@@ -141,9 +143,7 @@ const flushed = 64 << 10
 
 // attend looks, when the parent asks for it since a turn takes long, whether the goroutines of the run wait for each
 // other in such a way that the run cannot go on: for mutexes.
-func attend(taken *atomic.Int64, out *gob.Encoder) {
-	asked := make(chan os.Signal, 1)
-	signal.Notify(asked, askSignal)
+func attend(asked <-chan os.Signal, taken *atomic.Int64, out *gob.Encoder) {
 	for range asked {
 		turn := taken.Load()
 		x := halted()

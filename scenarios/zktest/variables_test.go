@@ -3,7 +3,9 @@ package zktest_test
 import (
 	"context"
 	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"testing"
 
 	"zksim/scenarios"
@@ -48,6 +50,18 @@ func TestCodeMayWaitForWhatWasMadeOutside(t *testing.T) {
 	}
 	expect(t, runHidden(t, t.TempDir(), "TestHiddenVariables"), "nothing is known of the run: a goroutine waits for a "+
 		"channel or a WaitGroup that was made outside of the function", "simrun test", "variables_test.go:")
+}
+
+// TestCodeMayAskForSignals has code do what services do, in each run of a process: a thread of the runtime, which is in
+// no bubble, answers that.
+func TestCodeMayAskForSignals(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGHUP)
+		defer stop()
+		if c.Connect().Exists("/x"); ctx.Err() != nil {
+			c.Errorf("nobody has sent one: %v", ctx.Err())
+		}
+	})
 }
 
 // TestCodeMayUseTheContextOfTheTest has code derive contexts from that of its test, which makes its channel when it is

@@ -7,11 +7,13 @@ import (
 	"iter"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -82,6 +84,7 @@ func busy(x *trace) {
 	all.Go(func() { family(x) })
 	all.Go(func() { timers(x, &all) })
 	all.Go(func() { collected(x, &all) })
+	all.Go(func() { signals(x, &all) })
 	all.Wait()
 	synctest.Wait()
 }
@@ -125,6 +128,19 @@ func collected(x *trace, all *sync.WaitGroup) {
 			x.add("%d looks", i)
 			runtime.Stack(make([]byte, 100), true)
 			x.add("%d is done", i)
+		})
+	}
+}
+
+// signals asks for a signal, and for no more of them.
+func signals(x *trace, all *sync.WaitGroup) {
+	for i := range 2 {
+		all.Go(func() {
+			c := make(chan os.Signal, 1)
+			signal.Notify(c, syscall.SIGHUP)
+			x.add("%d has asked", i)
+			signal.Stop(c)
+			x.add("%d asks no more", i)
 		})
 	}
 }
@@ -209,7 +225,8 @@ func common(a, b []byte) string {
 func TestRuns(t *testing.T) {
 	runs, _ := strconv.Atoi(os.Getenv("PROBE_RUNS"))
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	one(t, 0, false) // what is made lazily
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGUSR1) // the first call starts a goroutine, in no bubble
+	one(t, 0, false)                                        // what is made lazily
 	h := fnv.New64a()
 	different := map[string]bool{}
 	for seed := range runs {
