@@ -290,8 +290,10 @@ func TestCheckFailsAsWellWhereNothingCanBeWritten(t *testing.T) {
 
 func TestCheckRefusesSchedulesThatDoNotFit(t *testing.T) {
 	dir := t.TempDir()
+	files := 0 // each has its own: of one that a check has replayed others only log that it is not theirs
 	write := func(text string) string {
-		file := filepath.Join(dir, "schedule.txt")
+		files++
+		file := filepath.Join(dir, fmt.Sprintf("schedule-%d.txt", files))
 		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
