@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -165,7 +166,8 @@ func told(t T, s *Scenario, res *engine.Result) {
 
 // command returns the command that replays a schedule in a test. It names the package, so that it works in every
 // folder of the module; the file is looked for in that of the package. What the test was built with is in it: without
-// -race no race is found again, and without its tags there is perhaps no such test. So is -short, which code can see.
+// -race no race is found again, and without its tags there is perhaps no such test. So is what code can see: -short,
+// and the flags of the test itself.
 func command(test, file string) string {
 	parts := strings.Split(test, "/")
 	for i := range parts {
@@ -181,8 +183,19 @@ func command(test, file string) string {
 	if testing.Testing() && testing.Short() {
 		words = append(words, "-short")
 	}
+	words = append(words, ownFlags()...)
 	return strings.Join(append(words, "-run", quoted(strings.Join(parts, "/")), "-zksim.schedule", pipeline.Quote(file)),
 		" ")
+}
+
+// ownFlags returns the flags that this process was given and that are neither those of package testing nor ours.
+func ownFlags() (list []string) {
+	flag.Visit(func(f *flag.Flag) {
+		if !strings.HasPrefix(f.Name, "test.") && !strings.HasPrefix(f.Name, "zksim.") {
+			list = append(list, pipeline.Quote("-"+f.Name+"="+f.Value.String()))
+		}
+	})
+	return list
 }
 
 // tested returns what "go test" is to be given for the package of a path. One of files that were named, as by "go test
