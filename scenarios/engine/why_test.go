@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/faults"
+	"zksim/model/history"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 )
@@ -60,6 +63,56 @@ func TestTheStepThatDecidesIsTheOneAPersonWouldName(t *testing.T) {
 			t.Errorf("%s: at its end the run has failed in %.2f of its futures", mutant, f.Chance(whole.Steps))
 		}
 	}
+}
+
+// TestThePageOfStepsThatDecideIsOfTheSchedules compares the table of docs/why.md with the schedules of the mutants: the
+// number of steps and the name of the one that decides, and with "simrun why" where that is quick; with ZKSIM_WHOLE=1
+// everywhere.
+func TestThePageOfStepsThatDecideIsOfTheSchedules(t *testing.T) {
+	page, err := os.ReadFile("../../docs/why.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := engine.NewRunner()
+	defer r.Close()
+	for _, s := range catalog.All {
+		if !s.Broken() {
+			continue
+		}
+		row := string(regexp.MustCompile("(?m)^\\| `" + s.Name + "` \\|.*").Find(page))
+		cells := strings.Split(row, " | ")
+		if len(cells) < 3 {
+			t.Errorf("docs/why.md lacks %s", s.Name)
+			continue
+		}
+		res, err := r.Replay(&s, committed(t, &s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Names(&res)
+		var at, of int
+		if n, _ := fmt.Sscanf(cells[1], "%d of %d", &at, &of); n == 2 &&
+			(of != res.Steps || at > of || res.Schedule.Names[at-1] != cells[2]) {
+			t.Errorf("docs/why.md is out of date: the schedule of %s is another one: %s", s.Name, row)
+		}
+		if os.Getenv("ZKSIM_WHOLE") != "1" && res.Steps > 40 {
+			continue
+		}
+		f, _, err := engine.Why(t.Context(), &s, committed(t, &s), 30, 0)
+		if want := deciding(&s, &f, res.Steps); err != nil || want != row {
+			t.Errorf("docs/why.md is out of date: %v\ngot  %s\nwant %s", err, row, want)
+		}
+	}
+}
+
+// deciding returns a row of docs/why.md.
+func deciding(s *engine.Scenario, f *history.Futures, steps int) string {
+	percent := func(step int) string { return history.Percent(f.Chance(step)) }
+	if f.Step == 0 {
+		return fmt.Sprintf("| `%s` | none | | %s | | |", s.Name, percent(0))
+	}
+	return fmt.Sprintf("| `%s` | %d of %d | %s | %s | %s | %s |", s.Name, f.Step, steps, f.Name, percent(0),
+		percent(f.Step-1), percent(f.Step))
 }
 
 // A limit ends the search at the same step every time, and is told.
