@@ -10,8 +10,8 @@ import (
 // FIFO is the order of a queue: no item is delivered, and the queue is not called
 // empty, while an item that was put before it is free.
 //
-// The tree says which items were free all the time from the beginning of an operation until its txn (see [places]), and
-// whether an item that was returned is where it was. In what order txns were is exact; but of when they were, a history
+// The tree says which items were free all the time from the beginning of an operation until its txn, and whether an
+// item that was returned is where it was. In what order txns were is exact; but of when they were, a history
 // may have only when they were proposed and when an answer has shown them ([history.Event.Proposed]). An item is free
 // as an operation begins if what has put it there was certainly committed by then.
 //

@@ -1,7 +1,7 @@
 // Package sim runs client code against a simulated ZooKeeper ensemble and
 // client library in one thread, where everything that could go one way or
 // another is a named [Transition] that a [Chooser] picks. A run is the list of
-// these names: the same [Schedule] gives the same run, bit for bit.
+// these names: replayed, it gives the same run, bit for bit ([Replay]).
 //
 // A [World] holds the ensemble (one committed log; every server has applied a
 // prefix of it), the clients' libraries with the behaviour of go-zookeeper

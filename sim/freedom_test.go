@@ -11,8 +11,7 @@ import (
 	"zksim/model"
 )
 
-// The tests of this file show that the simulator can do what a real ensemble
-// may do (zookeeper-semantics.md, 9.4): one schedule for each freedom.
+// The tests of this file show that the simulator can do what a real ensemble may do: one schedule for each freedom.
 
 // watchD is a program that says what happens to the children of /d.
 func watchD(s *script, c *Client) {

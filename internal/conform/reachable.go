@@ -108,8 +108,7 @@ func reason(c Cell) string {
 		return noWatchReason(c)
 	}
 	if c.Err != ok && !slices.Contains(strings.Fields(possible[key]), c.Err) {
-		return "errors that neither server nor library give for the operation (section 2.2 of the semantics: order of the " +
-			"checks)"
+		return "errors that neither server nor library give for the operation"
 	}
 	return effectReason(c, key)
 }
@@ -159,6 +158,5 @@ func effectReason(c Cell, key string) string {
 	case strings.HasSuffix(c.Watch, " ended"):
 		return "watches end with their session: at Close, or when a reconnect finds it expired"
 	}
-	return "watches that the operation does not fire (section 3.1 of the semantics), or not in the library: an exist " +
-		"watch is on a znode that is not there"
+	return "watches that the operation does not fire, or not in the library: an exist watch is on a znode that is not there"
 }

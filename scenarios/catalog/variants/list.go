@@ -59,7 +59,7 @@ var All = []herd.Variant{
 	rearms("rearm/0.25", 0.25),
 }
 
-// What is left open, and why; see [Variant.Open].
+// What is left open, and why; see [herd.Variant].
 const (
 	ranks = "Members are ranked by names that are random, and leave in the order of their numbers: whether the one that " +
 		"somebody waits for is the next to leave is chance."
