@@ -152,9 +152,13 @@ func (c *serveFlags) ended(
 	}
 	j := e.Judge()
 	code := servedSentence(a.out, &j, e.RecordingGap())
-	if err == nil && c.page != "" && len(j.Violations) > 0 {
+	switch {
+	case err != nil || c.page == "":
+	case len(j.Violations) > 0:
 		h, _ := e.History()
 		err = servedPage(a, c.page, c.record, &c.options, h, strikes, &j)
+	case len(j.Before) > 0:
+		fmt.Fprintln(a.out, "report   none: what was found before a reset has no page, since its history is gone")
 	}
 	return code, err
 }

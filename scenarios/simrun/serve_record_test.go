@@ -126,7 +126,7 @@ func TestARecordingThatIsAnsweredOtherwiseIsNotReproduced(t *testing.T) {
 
 func TestARecordingDoesNotHoldIfThereWasAViolationBeforeAReset(t *testing.T) {
 	t.Chdir(t.TempDir())
-	serveUntil(t, func(connect, control string) {
+	served := serveUntil(t, func(connect, control string) {
 		post(t, control+"/report", "nobody gets the lock")
 		post(t, control+"/reset", "")
 		c := open(t, connect)
@@ -134,7 +134,10 @@ func TestARecordingDoesNotHoldIfThereWasAViolationBeforeAReset(t *testing.T) {
 		if _, _, err := c.Exists("/lock"); err != nil {
 			t.Error(err)
 		}
-	}, "-listen", "127.0.0.1:0", "-record", "lock.jsonl", "-control", "127.0.0.1:0")
+	}, "-listen", "127.0.0.1:0", "-record", "lock.jsonl", "-control", "127.0.0.1:0", "-o", "page")
+	if served.code != exitViolation || !strings.Contains(served.out, "\nreport   none: ") {
+		t.Errorf("%+v", served)
+	}
 	const want = "inconclusive  not reproduced: before reset 1: reported: nobody gets the lock: the recording begins " +
 		"after the last reset\n"
 	if r := simrun(t, "replay", "lock.jsonl"); r.code != exitInconclusive || !strings.Contains(r.out, want) {
