@@ -48,9 +48,8 @@ var Endings = []string{EndInOrder, EndByReset, EndTorn}
 // Plan is what may go wrong in a run. The zero value is nothing.
 type Plan []Rule
 
-// Contract returns a plan with every fault that may strike any recipe, once or
-// twice each, without what is nothing new for simulated code (see [Connections]), and without lost-early, which the
-// library that is simulated does not do.
+// Contract returns a plan with every fault that may strike any recipe, twice each, without what is nothing new for
+// simulated code (see [Connections]), and without lost-early, which the library that is simulated does not do.
 func Contract() Plan {
 	var p Plan
 	for _, f := range Table {

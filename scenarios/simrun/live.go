@@ -78,7 +78,7 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenar
 		chosen = slices.DeleteFunc(slices.Clone(selected), (*engine.Scenario).Broken)
 	}
 	if len(chosen) == 0 {
-		return 0, errors.New("-run selects mutants only: they need -faults, as their scenarios have them, or none")
+		return 0, errors.New("only mutants are selected: they need -faults, as their scenarios have them, or none")
 	}
 	sized, err := resized(chosen, 0, c.rounds)
 	if err != nil {

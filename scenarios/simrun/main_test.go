@@ -239,7 +239,7 @@ var wrongInput = []struct{ args, want string }{
 	{"check -run election -rounds 2", `simrun check: the program of election/fan-out has no rounds`},
 	{"check -backend zookeeper -run rwlock -rounds 2", `simrun check: the program of rwlock/fan-out has no rounds`},
 	{"check -backend zookeeper -servers nowhere", `simrun check: -servers is host:port,..., not "nowhere"`},
-	{"check -backend zookeeper -run plain-create", `simrun check: -run selects mutants only: they need -faults, ` +
+	{"check -backend zookeeper -run plain-create", `simrun check: only mutants are selected: they need -faults, ` +
 		`as their scenarios have them, or none`},
 	{"check -seeds", `simrun check: flag needs an argument: -seeds`},
 	{"check -o file/out -run lock/lock -seeds 1", `simrun check: -o: mkdir file: not a directory`},
