@@ -160,13 +160,16 @@ func TestALongRecordingIsStruckAtItsEndAgain(t *testing.T) {
 // The last clients to come have asked for nothing.
 func TestClientsThatHaveAskedForNothingAreNotPlayed(t *testing.T) {
 	t.Parallel()
-	_, res := playedAgain(t, serve.Options{}, func(t *testing.T, e *serve.Ensemble) {
+	rec, res := playedAgain(t, serve.Options{}, func(t *testing.T, e *serve.Ensemble) {
 		connect(t, e).Create("/a", nil, 0, open)
 		connect(t, e)
 		if err := e.Strike("disconnect=1@client=c2"); err != nil {
 			t.Fatal(err)
 		}
 	})
+	if s, err := Scenario("recorded:x", rec); err != nil || s.Doc != "what clients have asked 1 served server for" {
+		t.Errorf("%v, %v", s, err)
+	}
 	if !strings.Contains(res.Verdict.Message, "no such thing") {
 		t.Error(res.Verdict)
 	}
