@@ -348,7 +348,8 @@ func TestTheFlagsOfATestBinaryReachCheck(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	// Without -must-hold the schedule would be that of a mutant, which passes.
-	m := regexp.MustCompile(`go test zksim/scenarios -must-hold=true -run '(\S+)' -zksim.schedule (\S+)`).FindStringSubmatch(out)
+	m := regexp.MustCompile(`go test zksim/scenarios -must-hold=true -run '(\S+)' -zksim.schedule (\S+)`).
+		FindStringSubmatch(out)
 	if m == nil || m[1] != "^TestCheckOfAMutant$" {
 		t.Fatal(out)
 	}

@@ -53,7 +53,8 @@ func Scenario(name string, r *serve.Recording) (*engine.Scenario, error) {
 		most = max(most, len(list))
 	}
 	part := (most + engine.MaxRounds - 1) / engine.MaxRounds
-	s := &engine.Scenario{Name: name, Doc: "what clients have asked " + history.Counted(r.Servers, "served server") + " for",
+	s := &engine.Scenario{Name: name,
+		Doc:     "what clients have asked " + history.Counted(r.Servers, "served server") + " for",
 		Clients: len(lists), Rounds: (most + part - 1) / part, Servers: []int{r.Servers}, Faults: plan(r, len(lists)),
 		SafetySteps: max(sim.UsualSafetySteps, 2*len(r.Steps)), MaxSteps: max(sim.UsualMaxSteps, 4*len(r.Steps)),
 		Checkers: []checkers.Checker{checkers.Steps{}}, Words: []string{toldAnswer}}
