@@ -158,5 +158,6 @@ func effectReason(c Cell, key string) string {
 	case strings.HasSuffix(c.Watch, " ended"):
 		return "watches end with their session: at Close, or when a reconnect finds it expired"
 	}
-	return "watches that the operation does not fire, or not in the library: an exist watch is on a znode that is not there"
+	return "watches that the operation does not fire, or not in the library: an exist watch is on a znode that is not " +
+		"there"
 }
