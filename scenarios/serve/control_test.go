@@ -312,6 +312,36 @@ func TestAClientWhoseLastRequestAFaultHasLostHasClosedItsSession(t *testing.T) {
 	}
 }
 
+// A client that goes on over a reset has seen higher zxids than there are then, for which a server refuses others.
+func TestAClientThatGoesOnAfterAResetIsToldThatItsSessionHasExpired(t *testing.T) {
+	e := start(t, Options{})
+	sock := dial(t, e)
+	w := hello(t, sock, 0, make([]byte, jute.PasswordLen))
+	for _, seen := range []int64{0, 99} {
+		if _, err := e.Reset(); err != nil {
+			t.Fatal(err)
+		}
+		again := dial(t, e)
+		q := jute.ConnectRequest{Timeout: 30_000, Session: w.Session, Password: w.Password, LastZxid: seen}
+		send(t, again, q.Append(nil))
+		packet, err := receive(again)
+		if err != nil {
+			t.Errorf("zxid %d: %v", seen, err)
+			continue
+		}
+		if w, err := jute.ParseConnectResponse(packet); err != nil || w.Session != 0 {
+			t.Errorf("zxid %d: %+v, %v", seen, w, err)
+		}
+	}
+	w = hello(t, dial(t, e), 0, make([]byte, jute.PasswordLen)) // one of now is refused, as by a server that lags
+	again := dial(t, e)
+	q := jute.ConnectRequest{Timeout: 30_000, Session: w.Session, Password: w.Password, LastZxid: 99}
+	send(t, again, q.Append(nil))
+	if _, err := receive(again); err != io.EOF {
+		t.Errorf("%v, expected that the connection ends", err)
+	}
+}
+
 func TestWhereNothingWasJudgedNothingPasses(t *testing.T) {
 	e := start(t, Options{})
 	c := client(t, 30*time.Second, e.Addrs()...)

@@ -32,6 +32,9 @@ func (c *conn) handshake(packet []byte) error {
 		}
 		c.received(&model.Request{Op: model.OpCreateSession})
 		if hello.LastZxid > e.world.Stores()[c.server].Zxid() {
+			if e.resets > 0 && hello.Session != 0 && !e.knows(&hello) { // it has seen what was before a Reset
+				return c.expired()
+			}
 			return errEnded
 		}
 		if hello.Session == 0 {
@@ -65,6 +68,11 @@ func (c *conn) openSession(timeout int64) error {
 	return nil
 }
 
+// knows reports whether the password is that of the session, as it is not for a session of before a Reset.
+func (e *Ensemble) knows(hello *jute.ConnectRequest) bool {
+	return string(hello.Password) == string(e.password(hello.Session))
+}
+
 // reattach gives the connection the session that the client has had on another one.
 func (c *conn) reattach(hello *jute.ConnectRequest) error {
 	e := c.e
@@ -72,7 +80,7 @@ func (c *conn) reattach(hello *jute.ConnectRequest) error {
 	if s != nil { // whatever the password
 		s.dropAt(c.server)
 	}
-	if string(hello.Password) != string(e.password(hello.Session)) {
+	if !e.knows(hello) {
 		return c.expired()
 	}
 	if s == nil {
