@@ -203,7 +203,7 @@ func TestEveryOperationOfARecordingIsAnsweredAsItWas(t *testing.T) {
 // long that its library makes sure that the connection is there, while the other one works.
 func interrupted(t *testing.T, e *serve.Ensemble) {
 	var sock net.Conn
-	a, events, err := zk.Connect(e.Addrs(), time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}),
+	a, events, err := zk.Connect(e.Addrs(), 2*time.Second, zk.WithLogInfo(false), zk.WithLogger(silent{}),
 		zk.WithDialer(func(network, addr string, d time.Duration) (_ net.Conn, err error) {
 			sock, err = net.DialTimeout(network, addr, d)
 			return sock, err
@@ -226,6 +226,9 @@ func interrupted(t *testing.T, e *serve.Ensemble) {
 		a.Create("/a-", nil, zk.FlagSequence, open)
 		sock.Close()
 		session()
+		for !watches(e, "c1") { // the library sets them again in a goroutine of its own, and simulated ones do at once
+			time.Sleep(time.Millisecond)
+		}
 		b.Create("/x", nil, 0, open)
 		a.Delete("/x", 0)
 		a.Create("/a-", nil, zk.FlagSequence, open)
@@ -235,6 +238,13 @@ func interrupted(t *testing.T, e *serve.Ensemble) {
 		a.Exists("/x")
 		b.Delete("/x", 0)
 	}
+}
+
+// watches reports whether a client has watches.
+func watches(e *serve.Ensemble, client string) bool {
+	return slices.ContainsFunc(e.State().Sessions, func(s serve.SessionState) bool {
+		return s.Client == client && len(s.Watches) > 0
+	})
 }
 
 func TestClientsThatAreInterruptedOrIdleAreAnsweredAsTheyWere(t *testing.T) {
