@@ -29,12 +29,13 @@ func (m *polling) Join(ctx context.Context, name string, data []byte) error {
 		return err
 	}
 	member, stop := context.WithCancel(context.Background())
-	m.path, m.stop, m.done = path, stop, make(chan zk.Event, 1)
+	done := make(chan zk.Event, 1)
+	m.path, m.stop, m.done = path, stop, done
 	m.env.Go("member", func() {
 		for change := m.env.SessionEvents(); m.ensure(member, path, data) == nil; change = m.env.SessionEvents() {
 			m.env.Await(member, change)
 		}
-		m.done <- zk.Event{}
+		done <- zk.Event{}
 	})
 	return nil
 }

@@ -51,6 +51,7 @@ func (s *search) frontier(ctx context.Context, many int, watch func() bool) (edg
 			return nil, err
 		}
 		edges = append(edges[1:], s.pool.queue...)
+		look() // an edge may take less time than run lets pass between two looks
 	}
 	return edges, nil
 }
