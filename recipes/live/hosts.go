@@ -2,7 +2,7 @@ package live
 
 import (
 	"context"
-	"math/rand/v2"
+	"math/rand"
 	"net"
 	"sync"
 
@@ -44,7 +44,10 @@ func (h *hosts) Init(servers []string) error {
 			h.addrs = append(h.addrs, net.JoinHostPort(addr, port))
 		}
 	}
-	rand.Shuffle(len(h.addrs), func(i, j int) { h.addrs[i], h.addrs[j] = h.addrs[j], h.addrs[i] })
+	for i := len(h.addrs) - 1; i > 0; i-- { // as go-zookeeper draws: a run with a seed for that stays the same
+		j := rand.Intn(i + 1)
+		h.addrs[i], h.addrs[j] = h.addrs[j], h.addrs[i]
+	}
 	return nil
 }
 

@@ -76,6 +76,28 @@ func TestMutantsAreCaughtOnRealConnections(t *testing.T) {
 	}
 }
 
+// TestWhatALibraryDrawsComesFromTheSeed has processes look for the same mutant. What they draw from math/rand is seeded
+// on every toolchain, what they draw from math/rand/v2 only with the overlay: then each would find another seed.
+func TestWhatALibraryDrawsComesFromTheSeed(t *testing.T) {
+	s := *catalog.Named("lock/no-token")
+	found := map[string]int{}
+	most := 0
+	for range 6 {
+		judge := func(_ scenarios.T, s scenarios.Scenario) {
+			rep, err := hunt(t.Context(), &s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[seeds(&rep)]++
+			most = max(most, found[seeds(&rep)])
+		}
+		zktest.Judged(t, s, judge)
+	}
+	if most < 5 { // a busy machine may change a turn
+		t.Errorf("first seeds, and how often: %v", found)
+	}
+}
+
 var mutantsFlag = flag.String("mutants", "lock/", "those whose names begin so")
 
 // asleep are mutants that nothing wakes here, and why.
