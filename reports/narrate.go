@@ -193,7 +193,7 @@ func wasted(h *history.History, i int) bool {
 			continue
 		}
 		switch {
-		case e.Kind == history.Told, e.Kind == history.Return && e.Err == nil, changes(&e):
+		case e.Kind == history.Told, e.Kind == history.Return && e.Err == nil, e.Kind.IsChange():
 			return false
 		case e.Kind == history.Call && strings.HasSuffix(e.Op, "W"):
 			watches = true
@@ -203,11 +203,6 @@ func wasted(h *history.History, i int) bool {
 		}
 	}
 	return open > 0 && calls == 0 && !holds && watches
-}
-
-// changes reports whether an event is a change of a znode.
-func changes(e *history.Event) bool {
-	return e.Kind == history.Created || e.Kind == history.Changed || e.Kind == history.Deleted
 }
 
 // committed tells what a txn did to a znode, and which client did it.

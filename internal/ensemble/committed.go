@@ -112,7 +112,7 @@ func shown(h *history.History, looks []look) map[int64]int64 {
 	reached := map[int64]int64{}
 	show := func(z int64) { reached[z>>32] = max(reached[z>>32], z) }
 	for i := range h.Events {
-		if e := &h.Events[i]; e.Kind == history.Reply || isChange(e.Kind) {
+		if e := &h.Events[i]; e.Kind == history.Reply || e.Kind.IsChange() {
 			show(e.Zxid)
 		}
 	}
@@ -142,11 +142,6 @@ func whole(log []txnlog.Txn) bool {
 	return len(log) > 0
 }
 
-// isChange reports whether an event is what an answer said of a write.
-func isChange(k history.Kind) bool {
-	return k == history.Created || k == history.Changed || k == history.Deleted
-}
-
 // made is what is said of a write.
 var made = map[model.Op]history.Kind{model.OpCreate: history.Created, model.OpSetData: history.Changed,
 	model.OpDelete: history.Deleted}
@@ -155,7 +150,7 @@ var made = map[model.Op]history.Kind{model.OpCreate: history.Created, model.OpSe
 func lost(h *history.History, log []txnlog.Txn) string {
 	for i := range h.Events {
 		e := &h.Events[i]
-		if !isChange(e.Kind) {
+		if !e.Kind.IsChange() {
 			continue
 		}
 		k, found := slices.BinarySearchFunc(log, e.Zxid, func(t txnlog.Txn, zxid int64) int {
@@ -185,7 +180,7 @@ func disorder(h *history.History, several map[int32]int32) string {
 		e := &h.Events[i]
 		switch {
 		case several[e.Client] > 0:
-			if isChange(e.Kind) {
+			if e.Kind.IsChange() {
 				acknowledged = max(acknowledged, e.Zxid)
 			}
 		case e.Kind == history.Session && e.Op != zk.StateHasSession.String():
@@ -195,7 +190,7 @@ func disorder(h *history.History, several map[int32]int32) string {
 			}
 		case e.Kind == history.Call:
 			begun[e.Client] = append(begun[e.Client], acknowledged)
-		case isChange(e.Kind):
+		case e.Kind.IsChange():
 			if list := begun[e.Client]; len(list) > 0 && e.Zxid <= list[0] {
 				return fmt.Sprintf("c%d's write of %s has zxid 0x%x, although 0x%x was acknowledged before it was sent", e.Client,
 					e.Path, e.Zxid, list[0])
@@ -264,7 +259,7 @@ func forget(h *liveHost) {
 		for ; k < len(h.moments) && h.moments[k].at <= i; k++ {
 			h.moments[k].at = n
 		}
-		if !isChange(e.Kind) {
+		if !e.Kind.IsChange() {
 			h.history.Events[n], h.at[n] = e, h.at[i]
 			n++
 		}

@@ -34,7 +34,7 @@ func (r *Recorder) History() (*history.History, error) {
 // inOrder adds events to a history, changes in the order of their zxids, and returns these.
 func inOrder(h *history.History, events []history.Event) (changes []history.Event) {
 	for i := range events {
-		if isChange(events[i].Kind) {
+		if events[i].Kind.IsChange() {
 			changes = append(changes, events[i])
 		}
 	}
@@ -46,7 +46,7 @@ func inOrder(h *history.History, events []history.Event) (changes []history.Even
 	}
 	for i := range events {
 		e := &events[i]
-		if isChange(e.Kind) {
+		if e.Kind.IsChange() {
 			continue
 		}
 		for ; e.Kind == history.Reply && told < len(changes) && changes[told].Zxid <= e.Zxid; told++ {
@@ -59,10 +59,6 @@ func inOrder(h *history.History, events []history.Event) (changes []history.Even
 	}
 	h.Steps = len(h.Events)
 	return changes
-}
-
-func isChange(k history.Kind) bool {
-	return k == history.Created || k == history.Changed || k == history.Deleted
 }
 
 // Judge judges what was heard so far. Guards are those that [ParseGuard] reads.

@@ -292,7 +292,7 @@ func (j *Judgement) Herd(h *history.History) {
 	changed, below := map[place]*history.Event{}, map[place]*history.Event{} // of each txn the first there
 	for i := range h.Events {
 		x := &h.Events[i]
-		if !isChange(x.Kind) {
+		if !x.Kind.IsChange() {
 			continue
 		}
 		if at := (place{x.Path, x.Zxid}); changed[at] == nil {

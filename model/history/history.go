@@ -65,6 +65,9 @@ const (
 // String returns the name used in history.jsonl.
 func (k Kind) String() string { return kindNames[k] }
 
+// IsChange reports whether events of the kind are changes of a znode.
+func (k Kind) IsChange() bool { return k == Created || k == Changed || k == Deleted }
+
 // Event is one entry. Its position in [History.Events] is its time: positions
 // are unique, so two events are never taken for concurrent by accident.
 type Event struct {
