@@ -188,6 +188,9 @@ func (c *Client) parted() {
 // Bound returns the server that a fault wants a remote client to connect to next; -1 if there is none.
 func (c *Client) Bound() int { return c.bound }
 
+// Arriving reports whether something is on its way to a remote client.
+func (c *Client) Arriving() bool { return len(c.down) > 0 }
+
 // Settled reports whether nothing is on its way between a remote client and its server.
 func (c *Client) Settled() bool {
 	return len(c.wire) == 0 && len(c.down) == 0 && c.await == nil

@@ -375,7 +375,7 @@ func (a alone) behindWriter() {
 	a.create(writer, "")
 	l := known(a.p, sharedLock(a.p, dir))
 	waits, _ := a.background("reader", l.RLock)
-	end := a.monitor(ctx, dir, alarms)
+	end := a.monitor(ctx, dir, holdsTooLong, alarms)
 	alarm, err := alarms.Get(background)
 	a.is(err == nil && alarm.Path == writer, "a monitor tells of a writer")
 	a.p.Env.Sleep(background, 3*time.Second)
@@ -399,7 +399,7 @@ func (a alone) besideWriter() {
 		held = append(held, l)
 	}
 	a.create(dir+"/_c_x-write-0000001000", "")
-	end := a.monitor(ctx, dir, alarms)
+	end := a.monitor(ctx, dir, holdsTooLong, alarms)
 	told := map[string]bool{}
 	for range held {
 		alarm, err := alarms.Get(background)

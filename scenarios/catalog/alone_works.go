@@ -224,11 +224,11 @@ func (a alone) monitors() {
 	ctx, cancel := context.WithCancel(background)
 	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
 	dir := a.path("monitored")
-	ends := []func() error{a.monitor(ctx, dir, alarms)}
+	ends := []func() error{a.monitor(ctx, dir, holdsTooLong, alarms)}
 	a.overdue(dir, "first", alarms)
 	a.overdue(dir, "second", alarms)
 	ends = append(ends, a.readers(ctx, alarms))
-	ends = append(ends, a.monitor(ctx, a.path("never-locked"), alarms))
+	ends = append(ends, a.monitor(ctx, a.path("never-locked"), holdsTooLong, alarms))
 	a.p.AtRest() // while nothing changes nothing is asked for, also of a lock that nobody has ever wanted
 	cancel()
 	for _, end := range ends {
@@ -248,15 +248,15 @@ func (a alone) readers(ctx context.Context, alarms *recipes.Mailbox[recipes.Over
 		l := known(a.p, recipes.NewRWLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{}))
 		a.fine(l.RLock(background), "RWLock.RLock beside a monitor")
 		if held = append(held, l); i == 0 {
-			end = watcher.monitor(ctx, dir, alarms)
-			a.p.Env.Sleep(background, holdsTooLong/2)
+			end = watcher.monitor(ctx, dir, readsTooLong, alarms)
+			a.p.Env.Sleep(background, readsTooLong/2)
 		}
 	}
 	told := map[string]bool{}
 	for range held {
 		alarm, err := alarms.Get(background)
 		a.is(err == nil && !told[alarm.Path], "a monitor tells of each reader once")
-		a.is(alarm.Held < holdsTooLong*5/4 || len(session) > 0, "a monitor tells of each reader when it is due")
+		a.is(alarm.Held < readsTooLong*7/5 || len(session) > 0, "a monitor tells of each reader when it is due")
 		told[alarm.Path] = true
 	}
 	a.p.AtRest()
@@ -273,7 +273,7 @@ func (a alone) newFolder() {
 	ctx, cancel := context.WithCancel(background)
 	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
 	dir := a.path("monitored-later")
-	end := a.monitor(ctx, dir, alarms)
+	end := a.monitor(ctx, dir, holdsTooLong, alarms)
 	a.p.Step()
 	a.p.Step()
 	a.create(dir, "")
@@ -326,12 +326,17 @@ func (a alone) monitoredAgain() {
 	a.fine(l.Unlock(background), "Lock.Unlock beside a monitor that runs twice")
 }
 
-// holdsTooLong is the limit of the monitors.
-const holdsTooLong = time.Second
+// The limits of the monitors. While readers hold a lock for too long the monitor looks at the first of them once more,
+// for a second each time that it waits for an answer, before it tells of the second.
+const (
+	holdsTooLong = time.Second
+	readsTooLong = 10 * time.Second
+)
 
 // monitor runs a monitor; the function that it returns waits for its end.
-func (a alone) monitor(ctx context.Context, dir string, alarms *recipes.Mailbox[recipes.Overdue]) (end func() error) {
-	m := recipes.NewMonitor(a.p.Conn, a.p.Env, dir, recipes.MonitorOptions{Limit: holdsTooLong, Alarm: alarms.Put})
+func (a alone) monitor(ctx context.Context, dir string, limit time.Duration,
+	alarms *recipes.Mailbox[recipes.Overdue]) (end func() error) {
+	m := recipes.NewMonitor(a.p.Conn, a.p.Env, dir, recipes.MonitorOptions{Limit: limit, Alarm: alarms.Put})
 	end, _ = a.background("monitor", func(context.Context) error { return m.Run(ctx) })
 	return end
 }

@@ -110,7 +110,6 @@ var asleep = map[string]string{
 	"barrier/held-again-wait":     "code would have to be slow between two reads, and goes on at once here",
 	"commit/own-decision":         "10 s of patience would have to end while a vote is on its way, for 1 s here",
 	"commit/blind-abort":          "10 s of patience would have to end while a vote is on its way, for 1 s here",
-	"commit/endless-wait":         "it needs crash, and a process cannot be ended here",
 	"election/blind-ack":          "code would have to pause before the acknowledgement, and goes on at once here",
 	"election/old-mark":           "it needs lost-early, which go-zookeeper does not do",
 	"names/no-ticket":             "it needs lost-early, which go-zookeeper does not do",
@@ -119,5 +118,4 @@ var asleep = map[string]string{
 	"members/not-ours":            "it needs a deposed leader that takes a session of a simulated client for expired",
 	"members/few-joins":           "it needs a deposed leader that takes a session of a simulated client for expired",
 	"semaphore/nearest-lease":     "nobody tells here when nothing but time can pass",
-	"watch/no-sync":               "a server has applied all txns here when it opens a session",
 }

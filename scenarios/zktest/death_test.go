@@ -138,7 +138,7 @@ func TestARunThatEndsItsProcessIsAFinding(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			out := runHidden(t, dir, "TestHidden"+name, "-zksim.seeds", "1-100")
-			expect(t, out, want, "seed 6", "lose-reply c1: the request is executed", "2 of 2 identical")
+			expect(t, out, want, "seed 12", "lose-reply c1: the request is executed", "2 of 2 identical")
 			_, file, _ := strings.Cut(out, "-zksim.schedule ")
 			file, _, _ = strings.Cut(file, "\n")
 			expect(t, runHidden(t, dir, "TestHidden"+name, "-zksim.schedule", file), want)
@@ -148,7 +148,7 @@ func TestARunThatEndsItsProcessIsAFinding(t *testing.T) {
 
 func TestAProcessThatTheSystemKillsIsNoVerdict(t *testing.T) {
 	out := runHidden(t, t.TempDir(), "TestHiddenKill", "-zksim.seeds", "1-30")
-	expect(t, out, "seed 6: the system has killed the process of the run (signal: killed), as when memory runs out")
+	expect(t, out, "seed 12: the system has killed the process of the run (signal: killed), as when memory runs out")
 }
 
 func TestARaceIsAFinding(t *testing.T) {

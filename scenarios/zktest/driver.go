@@ -23,9 +23,7 @@ func (c driver) Rest() {
 	}
 	c.look()
 	c.tell()
-	if c.nothingOnItsWay() {
-		c.settled = time.Now()
-	}
+	c.rests()
 	for k := range c.level {
 		if !c.behind(k) {
 			c.level[k] = time.Now()
@@ -33,6 +31,19 @@ func (c driver) Rest() {
 	}
 	if c.calm.IsZero() && c.world.Calm() {
 		c.calm = time.Now()
+	}
+}
+
+// rests notes for whom nothing is on its way.
+func (c *Cluster) rests() {
+	now := time.Now()
+	if c.nothingOnItsWay() {
+		c.settled = now
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.peers {
+		p.rests(now)
 	}
 }
 
@@ -132,8 +143,16 @@ func (c driver) Hurried() bool {
 			return true
 		}
 	}
-	end, ends := c.sessionEnd()
-	return time.Since(c.settled) >= latency || ends && time.Since(end) >= tickTime
+	if end, ends := c.sessionEnd(); ends && time.Since(end) >= tickTime {
+		return true
+	}
+	now := time.Now()
+	if c.timers != nil && c.world.Calm() { // see env
+		return now.Sub(c.settled) >= latency
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.peers, func(p *peer) bool { return p.overdue(now) })
 }
 
 // Branch implements [sim.Outside].

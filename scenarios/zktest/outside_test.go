@@ -73,7 +73,7 @@ func TestHiddenMock(t *testing.T) {
 // TestTheStepsOfAFailureAreThoseOfItsRun has a test fail in its first run, before which there is another one with the
 // overlay.
 func TestTheStepsOfAFailureAreThoseOfItsRun(t *testing.T) {
-	expect(t, runHidden(t, t.TempDir(), "TestHiddenMock", "-zksim.seeds", "1"), " of 9 steps, 2 clients, ",
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenMock", "-zksim.seeds", "1"), " of 12 steps, 2 clients, ",
 		"connect c1 s1 ", "violation of always")
 }
 

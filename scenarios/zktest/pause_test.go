@@ -11,7 +11,7 @@ import (
 
 // patience is longer than anything takes but a pause, and shorter than the 6.7 s after which the client library gives
 // up a connection on which nothing arrives.
-const patience = 2500 * time.Millisecond
+const patience = 4500 * time.Millisecond
 
 // order places orders on a connection that has a session, up to one of which the answer is late or an error, and says
 // how many are placed, and how long the last one took.

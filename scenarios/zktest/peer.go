@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
+	"time"
 
 	"zksim/internal/hash"
 	"zksim/model"
@@ -24,7 +25,31 @@ type peer struct {
 	hangups bool // the connection is to end when the step is over
 	left    bool // the client has closed its session
 	aware   bool // the client has sent something in its session, so it knows of that
+
+	asked []time.Time // when the client has sent what is not answered yet, the oldest first
+	came  time.Time   // when something arrived at the client last, or nothing was on its way to it
 }
+
+// overdue reports whether something should have arrived by now: an answer, or what is next on its way to the client.
+func (p *peer) overdue(now time.Time) bool {
+	return len(p.asked) > 0 && now.Sub(p.asked[0]) >= latency || p.client.Arriving() && now.Sub(p.came) >= latency
+}
+
+// rests notes that nothing is on its way at that time, or that a fault holds it back.
+func (p *peer) rests(now time.Time) {
+	held := p.client.Paused() || p.client.Delayed()
+	if held || !p.client.Arriving() {
+		p.came = now
+	}
+	for i := range p.asked {
+		if held {
+			p.asked[i] = now
+		}
+	}
+}
+
+// sent notes that the client has sent something that is to be answered.
+func (p *peer) sent() { p.asked = append(p.asked, time.Now()) }
 
 // unsettled reports whether the client lacks the connection that it wants, or something is on its way.
 func (p *peer) unsettled() bool {
@@ -73,6 +98,7 @@ func (p *peer) expired(line *pipe) {
 }
 
 func (p *peer) greet(line *pipe, r jute.ConnectResponse) {
+	p.asked = p.asked[:0]
 	line.send(jute.EndFrame(r.Append(jute.StartFrame(nil)), 0))
 }
 
@@ -85,12 +111,13 @@ func password(session int64) []byte {
 // Refuse implements [sim.Dialing].
 func (p *peer) Refuse() {
 	p.asks.hangUp()
-	p.asks = nil
+	p.asks, p.asked = nil, p.asked[:0]
 	p.client.Unask()
 }
 
 // Reply implements [sim.Far].
 func (p *peer) Reply(tag uint64, req *model.Request, res *model.Response) {
+	p.came, p.asked = time.Now(), slices.Delete(p.asked, 0, 1)
 	if !res.Silent {
 		p.answer(int32(tag), req.Op, res)
 	}
@@ -134,13 +161,14 @@ func (p *peer) pong(line *pipe) bool {
 
 // Event implements [sim.Far].
 func (p *peer) Event(ev model.Event) {
+	p.came = time.Now()
 	p.at.send(jute.EndFrame(jute.AppendEvent(jute.StartFrame(nil), ev, jute.NoZxid), 0))
 }
 
 // End implements [sim.Far].
 func (p *peer) End() {
 	p.at.hangUp()
-	p.at = nil
+	p.at, p.asked = nil, p.asked[:0]
 }
 
 // Reset implements [sim.Resetting].
@@ -183,7 +211,7 @@ func (p *peer) collect() (any, more bool) {
 		case p.at:
 			p.client.Cut()
 		case p.asks:
-			p.asks = nil
+			p.asks, p.asked = nil, p.asked[:0]
 			p.client.Unask()
 		}
 	}
@@ -218,6 +246,7 @@ func (p *peer) packet(line *pipe, packet []byte) (pinged bool, err error) {
 		}
 		q := p.whose(&hello)
 		line.peer, q.hello, q.asks, q.left = q, hello, line, false
+		q.sent()
 		q.client.Ask(line.server)
 		return false, nil
 	case p.at:
@@ -233,6 +262,7 @@ func (p *peer) packet(line *pipe, packet []byte) (pinged bool, err error) {
 	}
 	p.left = q.Op == model.OpCloseSession
 	p.tags++
+	p.sent()
 	if w := q.Watches; w != nil {
 		for _, list := range [][]string{w.Data, w.Exist, w.Child, w.Persistent, w.Recursive} {
 			p.mapped(list)

@@ -370,9 +370,9 @@ func TestCodeWithoutAConnectionIsAFinding(t *testing.T) {
 // TestAFailureIsToldWhenItsShorterRunsPart has code that always fails by two faults, and by one of them every other
 // time: what it has failed by is said, whatever becomes of the shorter schedule.
 func TestAFailureIsToldWhenItsShorterRunsPart(t *testing.T) {
-	for range 8 {
+	for _, seed := range []string{"12", "56", "92", "101", "105", "124", "139", "153"} {
 		dir := t.TempDir()
-		out := runHidden(t, dir, "TestHiddenChance", "-zksim.seeds", "29")
+		out := runHidden(t, dir, "TestHiddenChance", "-zksim.seeds", seed)
 		expect(t, out, "always: no answer")
 		if strings.Contains(out, "nondeterministic") {
 			t.Fatalf("what has failed is not said:\n%s", out)

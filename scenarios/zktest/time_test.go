@@ -85,3 +85,38 @@ func TestCodeMayWaitForAnHour(t *testing.T) {
 		c.Sometimes("an hour later", true)
 	}, zktest.Faults("disconnect=1"), zktest.Servers(1))
 }
+
+// TestATimeoutIsMetWhileClientsAsk has a timeout be over before an answer comes, although others ask without a pause
+// from their first connection on.
+func TestATimeoutIsMetWhileClientsAsk(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		for range 2 {
+			busy := c.Connect()
+			go func() {
+				for range 20 {
+					exists(busy, "/x")
+				}
+			}()
+		}
+		conn, late := c.Connect(), 0
+		for range 5 {
+			answered := make(chan bool, 1)
+			go func() { exists(conn, "/x"); answered <- true }()
+			begin := time.Now()
+			select {
+			case <-answered:
+			case <-time.After(latency / 2):
+				late++
+				<-answered
+			}
+			if took := time.Since(begin); took > 2*latency {
+				c.Errorf("an answer took %s", took)
+			}
+		}
+		c.Sometimes("an answer is late", late > 0)
+		c.AtRest()
+	}, zktest.Faults("none"), zktest.Servers(1))
+}
+
+// latency is what an answer may take that no fault holds back.
+const latency = time.Second

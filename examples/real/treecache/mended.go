@@ -56,6 +56,9 @@ func read(conn *zk.Conn, path string, found map[string][]byte, changed chan<- st
 	}
 	found[path] = data
 	for _, events := range []<-chan zk.Event{dataEvents, childEvents} {
+		if events == nil { // the znode was deleted after its data was read: that watch tells
+			continue
+		}
 		go func() {
 			<-events
 			select {
