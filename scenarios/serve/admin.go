@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -182,10 +181,12 @@ func (e *Ensemble) connections(server int, whole bool) []fields {
 		all := fields{"remote_socket_address": c.sock.RemoteAddr().String(), "interest_ops": c.opsOfInterest(),
 			"outstanding_requests": open, "packets_received": c.stats.received, "packets_sent": c.stats.sent}
 		if s := c.session; s != nil && whole {
-			maps.Copy(all, fields{"session_id": s.id, "last_operation": cmp.Or(c.stats.lastOp, "NA"),
-				"established": c.since / 1e6, "session_timeout": s.timeout.Milliseconds(), "last_cxid": c.stats.lastXid,
-				"last_zxid": c.stats.lastZxid, "last_response_time": (time.Now().UnixNano() - c.since) / 1e6, "last_latency": 0,
-				"min_latency": 0, "avg_latency": 0, "max_latency": 0})
+			maps.Copy(all, fields{"session_id": s.id, "last_operation": nil, "established": c.since / 1e6,
+				"session_timeout": s.timeout.Milliseconds(), "last_cxid": c.stats.lastXid, "last_zxid": c.stats.lastZxid,
+				"last_response_time": c.stats.lastAt, "last_latency": 0, "min_latency": 0, "avg_latency": 0, "max_latency": 0})
+			if op := c.stats.lastOp; op != "" {
+				all["last_operation"] = op
+			}
 		}
 		list = append(list, all)
 	}

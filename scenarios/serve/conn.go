@@ -335,8 +335,8 @@ func (c *conn) reply(t tag, res *model.Response) {
 		}
 		c.out = jute.AppendReply(jute.StartFrame(c.out), xid, t.op(), res)
 		c.said(at)
-		if c.stats.lastZxid = res.Zxid; xid >= 0 {
-			c.stats.lastXid = xid
+		if lastOps[t.op()] != "" {
+			c.stats.answered(xid, res.Zxid, time.Since(c.e.born))
 		}
 	}
 	c.mu.Unlock()

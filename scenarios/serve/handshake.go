@@ -30,7 +30,7 @@ func (c *conn) handshake(packet []byte) error {
 		if !e.serves() || c.over() { // by a reset, or a kill, before it was its turn
 			return errEnded
 		}
-		c.received(&model.Request{Op: model.OpCreateSession})
+		c.received(&model.Request{Op: unknownOp}) // cons tells of a new session, see openSession
 		if hello.LastZxid > e.world.Stores()[c.server].Zxid() {
 			if e.resets > 0 && hello.Session != 0 && !e.knows(&hello) { // it has seen what was before a Reset
 				return c.expired()
@@ -65,6 +65,8 @@ func (c *conn) openSession(timeout int64) error {
 	s.id = id
 	e.sessions[id] = s
 	c.attach(s)
+	c.stats.lastOp = lastOps[model.OpCreateSession]
+	c.stats.answered(0, e.world.Stores()[c.server].Zxid(), time.Since(e.born))
 	return nil
 }
 

@@ -44,7 +44,7 @@ func (s *session) Reply(t uint64, req *model.Request, res *model.Response) {
 		return
 	}
 	if res.Err != model.OK && failsUnnoticed(req.Op) {
-		s.conn.stats.lastOp = ""
+		s.conn.stats.lastOp = notNoticed
 	}
 	s.conn.reply(tag(t), res)
 	s.e.record.answered(s, req, res)

@@ -22,9 +22,18 @@ const version = "3.8.0-zksim"
 // stats counts packets of a connection, of a server, or of all.
 type stats struct {
 	received, sent int64
-	lastOp         string
-	lastXid        int32 // of the last answer, but for pings
-	lastZxid       int64 // that it had
+	lastOp         string // "": there was none
+	lastXid        int32  // of the last answer, but for pings; -1: none since crst
+	lastAt         uint32 // milliseconds since the beginning of the ensemble; 0: none
+	lastZxid       int64  // that it had
+}
+
+// answered notes an answer, at a time since the beginning of the ensemble.
+func (s *stats) answered(xid int32, zxid int64, at time.Duration) {
+	s.lastZxid, s.lastAt = zxid, uint32(at.Milliseconds())
+	if xid >= 0 {
+		s.lastXid = xid
+	}
 }
 
 // received counts a packet of the client.
@@ -54,7 +63,10 @@ func (c *conn) sent() {
 	}
 }
 
-// failsUnnoticed reports whether cons says NA of an operation that has failed: its txn is then an error.
+// notNoticed is what cons calls an operation that it has not noticed.
+const notNoticed = "NA"
+
+// failsUnnoticed reports whether cons says that of an operation that has failed: its txn is then an error.
 func failsUnnoticed(op model.Op) bool {
 	switch lastOps[op] {
 	case "CREA", "DELE", "SETD", "SETA", "RECO", "CHEC":
@@ -89,11 +101,11 @@ var words = map[string]func(c *conn) string{
 	},
 }
 
-// resetConnections sets what is counted of the connections of a server to 0.
+// resetConnections sets what is counted of the connections of a server to 0, and what they did last to nothing.
 func (e *Ensemble) resetConnections(server int) {
 	for x := range e.conns { // order-free: all of them
 		if x.server == server {
-			x.stats = stats{}
+			x.stats = stats{lastOp: notNoticed, lastXid: -1, lastZxid: -1}
 		}
 	}
 }
@@ -195,9 +207,12 @@ func (e *Ensemble) cons(server int) string {
 		fmt.Fprintf(&b, " /%s[%d](queued=0,recved=%d,sent=%d", c.sock.RemoteAddr(), c.opsOfInterest(), c.stats.received,
 			c.stats.sent)
 		if s := c.session; s != nil {
-			fmt.Fprintf(&b, ",sid=0x%x,lop=%s,est=%d,to=%d,lcxid=0x%x,lzxid=0x%x,lresp=%d,llat=0,minlat=0,avglat=0,maxlat=0",
-				s.id, cmp.Or(c.stats.lastOp, "NA"), c.since/1e6, s.timeout.Milliseconds(), c.stats.lastXid,
-				c.stats.lastZxid, (time.Now().UnixNano()-c.since)/1e6)
+			fmt.Fprintf(&b, ",sid=0x%x,lop=%s,est=%d,to=%d", s.id, cmp.Or(c.stats.lastOp, "null"), c.since/1e6,
+				s.timeout.Milliseconds())
+			if c.stats.lastXid >= 0 {
+				fmt.Fprintf(&b, ",lcxid=0x%x", c.stats.lastXid)
+			}
+			fmt.Fprintf(&b, ",lzxid=0x%x,lresp=%d,llat=0,minlat=0,avglat=0,maxlat=0", uint64(c.stats.lastZxid), c.stats.lastAt)
 		}
 		b.WriteString(")\n")
 	}

@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
+	"zksim/model/jute"
 )
 
 // The words in which a leader and a follower differ, from a real ensemble: a follower tells no time at which a session
@@ -78,5 +81,52 @@ func TestWhatHasFiredOrIsDeletedIsStillListedWithoutPaths(t *testing.T) {
 		if got, err := json.Marshal(e.command(0, name)); err != nil || !strings.Contains(string(got), want) {
 			t.Errorf("%s: %s, %v, expected %s", name, got, err, want)
 		}
+	}
+}
+
+// What a real server says of a connection with a new session, after requests and an auth, after crst, and of one that
+// has only taken the session again.
+func TestConsTellsOfTheLastAnswerAsARealServer(t *testing.T) {
+	e := start(t, Options{})
+	said := func(want, answered string) {
+		t.Helper()
+		got := word(t, e.Addrs()[0], "cons")
+		_, last, _ := strings.Cut(got, ",lresp=")
+		_, got, _ = strings.Cut(got, "sid=0x1001,")
+		before, after, _ := strings.Cut(got, "est=")
+		_, after, _ = strings.Cut(after, ",to=30000,")
+		after, _, _ = strings.Cut(after, "lresp=")
+		last, _, _ = strings.Cut(last, ",")
+		if before+after != want || answered != "" && last != answered {
+			t.Errorf("%q, the last at %q, expected %q, %q", before+after, last, want, answered)
+		}
+		if x := e.command(0, "connections")["connections"].([]fields)[0]; fmt.Sprint(x["last_response_time"]) != last {
+			t.Errorf("admin server: %v, expected %s", x, last)
+		}
+	}
+	sock := dial(t, e)
+	w := hello(t, sock, 0, make([]byte, jute.PasswordLen))
+	said("lop=SESS,lcxid=0x0,lzxid=0x1,", "")
+	time.Sleep(5 * time.Millisecond)
+	ask(t, sock, model.Request{Op: model.OpSetData, Path: "/", Version: -1})
+	_, text, _ := strings.Cut(word(t, e.Addrs()[0], "cons"), ",lresp=")
+	at, _, _ := strings.Cut(text, ",")
+	time.Sleep(5 * time.Millisecond)
+	send(t, sock, jute.AppendRequest(nil, jute.XidAuth, &model.Request{Op: model.OpAuth, Path: "digest",
+		Data: []byte("a:b")}))
+	if _, err := receive(sock); err != nil {
+		t.Fatal(err)
+	}
+	said("lop=SETD,lcxid=0x7,lzxid=0x2,", at) // of auth it does not tell
+	word(t, e.Addrs()[0], "crst")
+	said("lop=NA,lzxid=0xffffffffffffffff,", "0")
+	if x := e.command(0, "connections")["connections"].([]fields)[0]; fmt.Sprint(x["last_cxid"]) != "-1" {
+		t.Errorf("admin server: %v", x)
+	}
+	sock.Close()
+	hello(t, dial(t, e), w.Session, w.Password)
+	said("lop=null,lcxid=0x0,lzxid=0x0,", "0")
+	if x := e.command(0, "connections")["connections"].([]fields)[0]; x["last_operation"] != nil {
+		t.Errorf("admin server: %v", x)
 	}
 }
