@@ -109,6 +109,7 @@ func (c *conn) reattach(hello *jute.ConnectRequest) error {
 func (s *session) dropAt(server int) {
 	for _, x := range append([]*session{s}, s.left...) {
 		if x.conn != nil && x.conn.server == server {
+			s.e.record.note("disconnect %s", x.client.Name())
 			x.client.Drop()
 		}
 	}

@@ -119,6 +119,7 @@ func (s *session) move(server int, seen int64) error {
 	if err != nil {
 		return err
 	}
+	s.e.record.note("disconnect %s", client.Name()) // a scenario's client has one connection
 	x.conn.session = x
 	s.left = append(s.left, x)
 	s.client, s.conn, s.calls, s.synced = client, nil, nil, false

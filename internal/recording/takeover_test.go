@@ -1,0 +1,66 @@
+package recording
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"zksim/model"
+	"zksim/model/jute"
+	"zksim/scenarios/serve"
+)
+
+// exchange sends a packet and returns the next one that comes.
+func exchange(t *testing.T, sock net.Conn, packet []byte) []byte {
+	t.Helper()
+	sock.Write(jute.EndFrame(append(jute.StartFrame(nil), packet...), 0))
+	head := make([]byte, 4)
+	if _, err := io.ReadFull(sock, head); err != nil {
+		t.Fatal(err)
+	}
+	answer := make([]byte, binary.BigEndian.Uint32(head))
+	if _, err := io.ReadFull(sock, answer); err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+// A client connects again, to the same server or to another one, before the end of its old connection is known.
+func TestAClientThatLeavesAnOpenConnectionIsPlayedInTheRecordedOrder(t *testing.T) {
+	t.Parallel()
+	for _, nodes := range []int{1, 3} {
+		_, res := playedAgain(t, serve.Options{Nodes: nodes}, func(t *testing.T, e *serve.Ensemble) {
+			shake := jute.ConnectRequest{Timeout: 10_000, Password: make([]byte, jute.PasswordLen)}
+			login := func(server int) net.Conn {
+				sock, err := net.Dial("tcp", e.Addrs()[server])
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { sock.Close() })
+				sock.SetDeadline(time.Now().Add(time.Minute))
+				w, err := jute.ParseConnectResponse(exchange(t, sock, shake.Append(nil)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				shake.Session, shake.Password = w.Session, w.Password
+				return sock
+			}
+			set := &model.Request{Op: model.OpSetData, Path: "/", Version: -1} // its answer tells how many there were
+			exchange(t, login(0), jute.AppendRequest(nil, 1, set))
+			b := connect(t, e)
+			sock := login(nodes - 1)
+			for range 3 {
+				if _, err := b.Set("/", nil, -1); err != nil {
+					t.Fatal(err)
+				}
+				exchange(t, sock, jute.AppendRequest(nil, 2, set))
+			}
+		})
+		if !strings.Contains(res.Verdict.Message, "no such thing") {
+			t.Errorf("%d servers: %v", nodes, res.Verdict)
+		}
+	}
+}
