@@ -55,6 +55,8 @@ type causes struct {
 	changes     []history.Event
 	data, child map[string][]*history.Event // changes that a watch on that path hears of, in order
 	set         map[watch]int64             // watches, and the zxid at which each was set
+	kept        map[watch]int64             // those that stay, and the zxid from which each is told of
+	told        map[event]int               // how many of the changes were passed, for those
 }
 
 type watch struct {
@@ -63,10 +65,17 @@ type watch struct {
 	path   string
 }
 
+// event is what a notification says.
+type event struct {
+	client int32
+	op     string
+	path   string
+}
+
 // newCauses returns the causes for changes in the order of their zxids.
 func newCauses(changes []history.Event) *causes {
 	c := &causes{changes: changes, data: map[string][]*history.Event{}, child: map[string][]*history.Event{},
-		set: map[watch]int64{}}
+		set: map[watch]int64{}, kept: map[watch]int64{}, told: map[event]int{}}
 	for i := range c.changes {
 		e := &c.changes[i]
 		c.data[e.Path] = append(c.data[e.Path], e)
@@ -84,7 +93,9 @@ func newCauses(changes []history.Event) *causes {
 
 // drop takes the watches of a client away.
 func (c *causes) drop(client int32) {
-	maps.DeleteFunc(c.set, func(w watch, _ int64) bool { return w.client == client })
+	for _, m := range []map[watch]int64{c.set, c.kept} {
+		maps.DeleteFunc(m, func(w watch, _ int64) bool { return w.client == client })
+	}
 }
 
 // see follows the watches of a client, and gives a notification its zxid.
@@ -102,6 +113,8 @@ func (c *causes) see(e *history.Event) error {
 			if _, ok := c.set[w]; !ok {
 				c.set[w] = e.Zxid
 			}
+		case "addWatch":
+			c.kept[watch{e.Client, false, e.Path}] = e.Zxid
 		}
 	}
 	return nil
@@ -109,17 +122,19 @@ func (c *causes) see(e *history.Event) error {
 
 // again takes note that a client's watches were set again: of changes before that it has been told, or never will.
 func (c *causes) again(e *history.Event) {
-	for w, zxid := range c.set { // order-free
-		if w.client == e.Client {
-			c.set[w] = max(zxid, e.Zxid)
+	for _, m := range []map[watch]int64{c.set, c.kept} {
+		for w, zxid := range m { // order-free
+			if w.client == e.Client {
+				m[w] = max(zxid, e.Zxid)
+			}
 		}
 	}
 }
 
 // cause returns the zxid of the first change after the watch was set, and the watch
-// is no more. A deletion ends both watches on a path with one notification.
+// is no more, unless it stays. A deletion ends both watches on a path with one notification.
 func (c *causes) cause(e *history.Event) int64 {
-	var first int64
+	first := c.next(e)
 	for _, child := range []bool{false, true} {
 		if child && e.Op != "child" && e.Op != "deleted" || !child && e.Op == "child" {
 			continue
@@ -135,6 +150,49 @@ func (c *causes) cause(e *history.Event) int64 {
 		}
 	}
 	return first
+}
+
+// next returns the zxid of the next change of which a watch that stays tells by such a notification; 0: there is none.
+func (c *causes) next(e *history.Event) int64 {
+	since, ok := c.since(e)
+	if !ok {
+		return 0
+	}
+	list := c.data[e.Path]
+	if e.Op == "child" {
+		list = c.child[e.Path]
+	}
+	at := event{e.Client, e.Op, e.Path}
+	k := sort.Search(len(list), func(k int) bool { return list[k].Zxid > since })
+	for k = max(k, c.told[at]); k < len(list); k++ {
+		if told(list[k], e.Op == "child", e.Path) == e.Op {
+			c.told[at] = k + 1
+			return list[k].Zxid
+		}
+	}
+	return 0
+}
+
+// since returns from which zxid the watches that stay tell a client of such notifications. Those of children come only
+// from a watch on that znode, the others also from recursive ones above.
+func (c *causes) since(e *history.Event) (zxid int64, ok bool) {
+	for path := e.Path; ; path = path[:max(0, strings.LastIndexByte(path, '/'))] {
+		x, is := c.kept[watch{e.Client, false, cmp.Or(path, "/")}]
+		if is && (!ok || x < zxid) {
+			zxid, ok = x, true
+		}
+		if path == "" || e.Op == "child" {
+			return zxid, ok
+		}
+	}
+}
+
+// told is the word by which a watch on a path tells of a change.
+func told(change *history.Event, child bool, path string) string {
+	if child && change.Path != path {
+		return "child"
+	}
+	return change.Kind.String()
 }
 
 // first returns the first change after a zxid at which a watch fires; nil: there is none.
@@ -165,7 +223,7 @@ func Explain(h *history.History, changes []history.Event) error {
 			if e.Op == zk.StateExpired.String() { // the watches have ended with the session
 				c.drop(e.Client)
 			}
-		case e.Op == "setWatches":
+		case strings.HasPrefix(e.Op, "setWatches"):
 			catchingUp[e.Client] = e.Kind == history.Call
 			if e.Kind == history.Reply && e.Err == nil && !several[e.Client] {
 				c.again(e)
@@ -245,13 +303,9 @@ func (c *causes) unfounded(e *history.Event) string {
 		if !ok {
 			continue
 		}
-		first, is := c.first(w, since), "unchanged"
-		switch {
-		case first == nil:
-		case child && first.Path != e.Path:
-			is = "child"
-		default:
-			is = first.Kind.String()
+		is := "unchanged"
+		if first := c.first(w, since); first != nil {
+			is = told(first, child, e.Path)
 		}
 		if is == e.Op {
 			return ""

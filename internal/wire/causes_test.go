@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -31,6 +33,43 @@ func TestANotificationIsAboutWhatCameAfterTheWatchWasSetAgain(t *testing.T) {
 		}
 		if got := h.Events[len(h.Events)-1].Zxid; got != x.want {
 			t.Errorf("connection %d: zxid %d, want %d", x.connection, got, x.want)
+		}
+	}
+}
+
+func TestAWatchThatStaysTellsOfOneChangeAfterTheOther(t *testing.T) {
+	told := func(op, path string, zxid int64) history.Event {
+		return history.Event{Kind: history.Notify, Client: 1, Op: op, Path: path, Zxid: zxid}
+	}
+	set := history.Event{Kind: history.Reply, Client: 1, Op: "addWatch", Path: "/a", Zxid: 3}
+	at := func(path string) (e history.Event) { e = set; e.Path = path; return e }
+	changes := []history.Event{{Kind: history.Changed, Path: "/a", Zxid: 2}, {Kind: history.Changed, Path: "/a", Zxid: 4},
+		{Kind: history.Created, Path: "/a/b", Zxid: 5}, {Kind: history.Created, Path: "/a/c", Zxid: 5},
+		{Kind: history.Changed, Path: "/a", Zxid: 6}, {Kind: history.Deleted, Path: "/a/b", Zxid: 7},
+		{Kind: history.Deleted, Path: "/a/c", Zxid: 8}, {Kind: history.Deleted, Path: "/a", Zxid: 9}}
+	for name, want := range map[string][]history.Event{
+		"of a znode": {set, told("changed", "/a", 4), told("child", "/a", 5), told("child", "/a", 5),
+			told("changed", "/a", 6), told("child", "/a", 7), told("child", "/a", 8), told("deleted", "/a", 9)},
+		"recursive": {at("/"), told("changed", "/a", 4), told("created", "/a/b", 5), told("created", "/a/c", 5),
+			told("changed", "/a", 6), told("deleted", "/a/b", 7), told("deleted", "/a", 9)},
+		"set again": {set, {Kind: history.Session, Client: 1, Op: zk.StateHasSession.String()},
+			{Kind: history.Call, Client: 1, Op: "setWatches2"},
+			{Kind: history.Reply, Client: 1, Op: "setWatches2", Zxid: 4}, told("changed", "/a", 6)},
+		"of another": {at("/b"), told("changed", "/a", 0)},
+		"of an ended session": {set, {Kind: history.Session, Client: 1, Op: zk.StateExpired.String()},
+			told("changed", "/a", 0)},
+	} {
+		h := history.History{Events: slices.Clone(want)}
+		for i := range h.Events {
+			if e := &h.Events[i]; e.Kind == history.Notify {
+				e.Zxid = 0
+			}
+		}
+		if err := Explain(&h, changes); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(h.Events, want) {
+			t.Errorf("%s: %+v\nwant %+v", name, h.Events, want)
 		}
 	}
 }
