@@ -129,7 +129,7 @@ func OpName(r *model.Request) string {
 			return "existsW"
 		case model.OpGetData:
 			return "getW"
-		case model.OpGetChildren2:
+		case model.OpGetChildren, model.OpGetChildren2:
 			return "childrenW"
 		}
 	}

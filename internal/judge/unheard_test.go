@@ -127,3 +127,23 @@ func TestWhatNoAnswerTellsOfIsNoViolation(t *testing.T) {
 		}
 	}
 }
+
+// Java and Kazoo list children by the older of two operations, unless the stat is asked for, too.
+func TestAChangeWakesThoseThatListByEitherOperation(t *testing.T) {
+	r := NewRecorder()
+	a := &talk{c: attached(r, 1)}
+	a.done(creating("/l", "", 0), model.Response{Path: "/l", Zxid: 3})
+	a.done(creating("/l/lock-0000000000", "", 0), model.Response{Path: "/l/lock-0000000000", Zxid: 4})
+	for i, op := range []model.Op{model.OpGetChildren, model.OpGetChildren2} {
+		b := &talk{c: attached(r, int64(i+2))}
+		b.done(model.Request{Op: op, Path: "/l", Watch: true}, model.Response{Children: []string{"lock-0000000000"}, Zxid: 4})
+		b.c.Received(frame(jute.AppendEvent(nil, model.Event{Type: zk.EventNodeChildrenChanged, Path: "/l"}, -1)))
+	}
+	a.done(model.Request{Op: model.OpDelete, Path: "/l/lock-0000000000", Version: -1}, model.Response{Zxid: 5})
+	j, _, err := r.Judge(nil)
+	for _, want := range []string{"2 watches on the whole folder", "at most 2 by one change (deleted /l/lock-0000000000)"} {
+		if facts := strings.Join(j.Facts, "\n"); err != nil || !strings.Contains(facts, want) {
+			t.Errorf("no %q in %s, %v", want, facts, err)
+		}
+	}
+}
