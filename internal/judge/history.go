@@ -3,7 +3,7 @@ package judge
 import (
 	"cmp"
 	"fmt"
-	"maps"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -12,6 +12,7 @@ import (
 
 	"zksim/internal/hash"
 	"zksim/internal/wire"
+	"zksim/model"
 	"zksim/model/history"
 )
 
@@ -87,7 +88,7 @@ func Judge(h *history.History, guards []Guard) Judgement {
 	l := newLocks(h)
 	l.judge(&j, guards)
 	j.Herd(h)
-	j.leftOver(h, l)
+	j.leftOver(h)
 	j.Asked(h, judged+more)
 	for i := range h.Events {
 		if e := &h.Events[i]; e.Kind == history.Told && e.Op == gap {
@@ -164,39 +165,120 @@ func foreign(h *history.History) map[string]bool {
 }
 
 // looks are the operations that say by an error that there is no such znode.
-var looks = map[string]bool{"exists": true, "existsW": true, "get": true, "getW": true, "delete": true, "set": true}
+var looks = map[string]bool{"exists": true, "existsW": true, "get": true, "getW": true, "delete": true, "set": true,
+	"children": true, "childrenW": true, "getACL": true, "setACL": true}
 
-// leftOver finds the ephemerals of clients that have gone without closing their sessions, and that nobody has missed.
-func (j *Judgement) leftOver(h *history.History, l *locks) {
-	last := map[int64]*history.Event{} // of each session
-	there := map[string]*history.Event{}
-	for i := range h.Events {
-		switch e := &h.Events[i]; e.Kind {
-		case history.Session:
-			last[e.Session] = e
-			if e.Op == zk.StateExpired.String() {
-				maps.DeleteFunc(there, func(_ string, x *history.Event) bool { return x.Session == e.Session })
-			}
-		case history.Reply:
-			if x := there[e.Path]; x != nil && e.Err == zk.ErrNoNode && e.Zxid >= x.Zxid && looks[e.Op] {
-				delete(there, e.Path) // its session has ended
-			}
-		case history.Created:
-			if e.Session != 0 {
-				there[e.Path] = e
-			}
-		case history.Deleted:
-			delete(there, e.Path)
+// ephemerals are those that are there, as far as anybody was told.
+type ephemerals struct {
+	there map[string]*history.Event  // by path: the creates
+	below map[string]map[string]bool // their paths, by that of the parent
+	of    map[int64]map[string]bool  // their paths, by session
+	known map[int32]int64            // the highest zxid that an answer to each client had
+	asked map[string]bool            // paths that clients have asked to delete
+}
+
+func newEphemerals() *ephemerals {
+	return &ephemerals{map[string]*history.Event{}, map[string]map[string]bool{}, map[int64]map[string]bool{},
+		map[int32]int64{}, map[string]bool{}}
+}
+
+func (x *ephemerals) see(e *history.Event) {
+	switch e.Kind {
+	case history.Call:
+		x.asked[e.Path] = x.asked[e.Path] || e.Op == "delete" || e.Op == "multi"
+	case history.Created:
+		if e.Session != 0 {
+			x.made(e)
+		}
+	case history.Deleted:
+		x.gone(e.Path)
+	case history.Notify:
+		if e.Op == history.EventName(zk.EventNodeDeleted) {
+			x.missed(e.Path, x.known[e.Client])
+		}
+	case history.Reply:
+		x.known[e.Client] = max(x.known[e.Client], e.Zxid)
+		switch {
+		case e.Err == zk.ErrNoNode && looks[e.Op]:
+			x.missed(e.Path, e.Zxid)
+		case e.Err == nil && (e.Op == "children" || e.Op == "childrenW"):
+			x.listed(e)
 		}
 	}
-	left := 0
+}
+
+func (x *ephemerals) made(e *history.Event) {
+	x.gone(e.Path)
+	parent := cmp.Or(model.ParentPath(e.Path), "/")
+	if x.below[parent] == nil {
+		x.below[parent] = map[string]bool{}
+	}
+	if x.of[e.Session] == nil {
+		x.of[e.Session] = map[string]bool{}
+	}
+	x.there[e.Path], x.below[parent][e.Path], x.of[e.Session][e.Path] = e, true, true
+}
+
+// listed takes the listing of a folder.
+func (x *ephemerals) listed(e *history.Event) {
+	if len(x.below[e.Path]) == 0 {
+		return
+	}
+	names := map[string]bool{}
+	for name := range strings.SplitSeq(e.Data, "/") {
+		names[ShortPath(strings.TrimSuffix(e.Path, "/")+"/"+name)] = true
+	}
+	for path := range x.below[e.Path] { // order-free: each by itself
+		if !names[path] {
+			x.missed(path, e.Zxid)
+		}
+	}
+}
+
+// missed takes note that an ephemeral is not there at a zxid. If nobody has asked for that, its session has ended.
+func (x *ephemerals) missed(path string, zxid int64) {
+	e := x.there[path]
+	if e == nil || e.Zxid > zxid {
+		return
+	}
+	x.gone(path)
+	if !x.asked[path] {
+		x.ended(e.Session, zxid)
+	}
+}
+
+// ended takes away what a session has made up to a zxid.
+func (x *ephemerals) ended(session, zxid int64) {
+	for path := range x.of[session] { // order-free: each by itself
+		if x.there[path].Zxid <= zxid {
+			x.gone(path)
+		}
+	}
+}
+
+func (x *ephemerals) gone(path string) {
+	if e := x.there[path]; e != nil {
+		delete(x.there, path)
+		delete(x.below[cmp.Or(model.ParentPath(path), "/")], path)
+		delete(x.of[e.Session], path)
+	}
+}
+
+// leftOver finds the ephemerals of clients that have gone without closing their sessions, and that nobody has missed.
+func (j *Judgement) leftOver(h *history.History) {
+	last := map[int64]*history.Event{} // of each session
+	x := newEphemerals()
 	for i := range h.Events {
 		e := &h.Events[i]
-		if there[e.Path] != e || l.missed(e.Path, e.Zxid) {
-			continue
+		if x.see(e); e.Kind == history.Session {
+			if last[e.Session] = e; e.Op == zk.StateExpired.String() {
+				x.ended(e.Session, math.MaxInt64)
+			}
 		}
-		left++
-		if s := last[e.Session]; s != nil && s.Op == zk.StateDisconnected.String() {
+	}
+	for i := range h.Events {
+		e := &h.Events[i]
+		if s := last[e.Session]; x.there[e.Path] == e && s != nil && s.Op == zk.StateDisconnected.String() {
 			if s.Data == dropped {
 				j.MayComeBack(e.Path, s.Client)
 			} else {
@@ -204,7 +286,7 @@ func (j *Judgement) leftOver(h *history.History, l *locks) {
 			}
 		}
 	}
-	if left > 0 {
+	if left := len(x.there); left > 0 {
 		j.Facts = append(j.Facts, fmt.Sprintf("ephemerals: %d are there at the end, or were when they were last heard of",
 			left))
 	}

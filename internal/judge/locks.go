@@ -229,12 +229,6 @@ func (l *locks) asked(path string) int32 {
 	return 0
 }
 
-// missed reports whether a listing has lacked a znode that was made at that zxid.
-func (l *locks) missed(path string, made int64) bool {
-	w := l.byPath[path]
-	return w != nil && w.made == made && w.missing > 0
-}
-
 // judge says what is wrong with the locks, and how much was judged.
 func (l *locks) judge(j *Judgement, guards []Guard) {
 	j.Violations = append(j.Violations, l.wrong...)

@@ -141,7 +141,7 @@ func TestAChangeWakesThoseThatListByEitherOperation(t *testing.T) {
 	}
 	a.done(model.Request{Op: model.OpDelete, Path: "/l/lock-0000000000", Version: -1}, model.Response{Zxid: 5})
 	j, _, err := r.Judge(nil)
-	for _, want := range []string{"2 watches on the whole folder", "at most 2 by one change (deleted /l/lock-0000000000)"} {
+	for _, want := range []string{"2 watches on the whole folder", "at most 2 by one change (deleted "} {
 		if facts := strings.Join(j.Facts, "\n"); err != nil || !strings.Contains(facts, want) {
 			t.Errorf("no %q in %s, %v", want, facts, err)
 		}

@@ -1,0 +1,61 @@
+package judge
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
+	"zksim/model/jute"
+)
+
+// c1 has made /m/a, /m/b and went without closing its session. What is left over is what nobody has missed since.
+func TestWhatSomebodyHasMissedIsNotLeftOver(t *testing.T) {
+	const a, b = "/m/a of c1, which has gone and did not close its session",
+		"/m/b of c1, which has gone and did not close its session"
+	list := model.Request{Op: model.OpGetChildren, Path: "/m"}
+	both := model.Response{Children: []string{"a", "b"}, Zxid: 4}
+	look := model.Request{Op: model.OpExists, Path: "/m/a", Watch: true}
+	below := model.Request{Op: model.OpGetChildren2, Path: "/m/a"}
+	deleted := frame(jute.AppendEvent(nil, model.Event{Type: zk.EventNodeDeleted, Path: "/m/a"}, -1))
+	for name, x := range map[string]struct { // order-free: each by itself
+		say  func(c *talk)
+		want []string
+	}{
+		"nobody has looked": {func(*talk) {}, []string{a, b}},
+		"listed":            {func(c *talk) { c.done(list, both) }, []string{a, b}},
+		"listed before":     {func(c *talk) { c.done(list, model.Response{Zxid: 2}) }, []string{a, b}},
+		"not listed":        {func(c *talk) { c.done(list, model.Response{Zxid: 5}) }, nil},
+		"no znode to list":  {func(c *talk) { c.done(below, none(5)) }, nil},
+		"notified": {func(c *talk) {
+			c.done(look, model.Response{Zxid: 4})
+			c.c.Received(deleted)
+		}, nil},
+		"notified of one before": {func(c *talk) {
+			c.done(look, model.Response{Zxid: 2})
+			c.c.Received(deleted)
+		}, []string{a, b}},
+		"one may have been deleted": {func(c *talk) {
+			c.ask(model.Request{Op: model.OpDelete, Path: "/m/a", Version: -1})
+			c.c.Dropped()
+			again := &talk{c: attached(c.c.r, 3)}
+			again.done(list, model.Response{Children: []string{"b"}, Zxid: 5})
+		}, []string{b}},
+	} {
+		r := NewRecorder()
+		first, other := &talk{c: attached(r, 1)}, &talk{c: attached(r, 2)}
+		first.done(creating("/m/a", "", zk.FlagEphemeral), model.Response{Path: "/m/a", Zxid: 3})
+		first.done(creating("/m/b", "", zk.FlagEphemeral), model.Response{Path: "/m/b", Zxid: 4})
+		first.c.Left()
+		x.say(other)
+		j, _, err := r.Judge(nil)
+		var got []string
+		for _, v := range j.Violations {
+			got = append(got, v[len("left over: "):])
+		}
+		if err != nil || !slices.Equal(got, x.want) {
+			t.Errorf("%s: %q, want %q, %v", name, got, x.want, err)
+		}
+	}
+}
