@@ -49,10 +49,10 @@ func forbiddenRune(r rune) bool {
 	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0
 }
 
-// ParentPath returns the path up to the last slash; "" for a child of the root.
+// ParentPath returns the path up to the last slash; "" for a child of the root, and for what is no path.
 // The empty path is an alias of "/" in ZooKeeper.
 func ParentPath(path string) string {
-	return path[:strings.LastIndexByte(path, '/')]
+	return path[:max(0, strings.LastIndexByte(path, '/'))]
 }
 
 // BaseName returns the part after the last slash.

@@ -59,3 +59,15 @@ func TestWhatSomebodyHasMissedIsNotLeftOver(t *testing.T) {
 		}
 	}
 }
+
+// What stands behind the proxy may be no ZooKeeper.
+func TestAnAnswerWithWhatIsNoPathIsJudged(t *testing.T) {
+	for _, path := range []string{"abc", "lock-0000000001", ""} {
+		r := NewRecorder()
+		c := &talk{c: attached(r, 1)}
+		c.done(creating("/a", "", zk.FlagEphemeral), model.Response{Path: path, Zxid: 3})
+		if _, _, err := r.Judge(nil); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -117,7 +117,7 @@ func (l *locks) violation(format string, args ...any) {
 }
 
 func (l *locks) folder(path string) *folder {
-	return l.folders[path[:strings.LastIndexByte(path, '/')]]
+	return l.folders[model.ParentPath(path)]
 }
 
 // add notes a waiter that was made, or that is in a listing although nobody was told that it was made.
