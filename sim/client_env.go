@@ -110,6 +110,9 @@ func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context,
 	x.at = epoch.Add(time.Duration(w.now) * time.Millisecond).Add(d) // the sum may be too long for a Duration
 	if x.parent != nil && x.parent.at.Before(x.at) {
 		x.at = x.parent.at
+	} else if d <= 0 { // it has ended already
+		x.expire()
+		return x, cancel
 	}
 	x.timer.ctx = x
 	w.addTimer(&x.timer, d)

@@ -262,9 +262,15 @@ func TestAContextEndsByTheDeadlineOfTheOneThatItWasDerivedFrom(t *testing.T) {
 		defer cancel()
 		apart, cancel := timeout(context.WithoutCancel(outer), time.Hour)
 		defer cancel()
+		at, cancel := timeout(outer, 0)
+		defer cancel()
+		before, cancel := timeout(at, -time.Second)
+		defer cancel()
+		past, cancel := timeout(outer, -time.Second)
+		defer cancel()
 		text := ""
 		say := func() {
-			for _, ctx := range []context.Context{outer, ended, inner, early, own, apart} {
+			for _, ctx := range []context.Context{outer, ended, inner, early, own, apart, at, before, past} {
 				at, _ := ctx.Deadline()
 				text += fmt.Sprintln(ctx.Err(), at.Sub(begin).Round(time.Millisecond))
 			}
