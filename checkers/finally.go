@@ -10,8 +10,9 @@ import (
 // Finally is the oracle of a scenario, a function that judges each run when it has come to rest. Exhaustive search
 // takes no two runs for the same then that differ in the order of any events; see [FinallyOf].
 type Finally struct {
-	// Judge returns an error that says what is wrong with a run, nil if nothing. It must depend on nothing else, and
-	// on no Step of events.
+	// Judge returns an error that says what is wrong with a run, nil if nothing. It must depend on nothing else, on
+	// no Step of events, and of the numbers of objects only on which are the same: they follow the order in which
+	// clients have registered them, which is in no state of a search.
 	Judge func(h *history.History) error
 }
 
@@ -67,13 +68,17 @@ func (f FinallyOf) Needs() Needs {
 	return Needs{Seen: seen}
 }
 
-// Check implements [Checker]. Judge is shown the other events, and steps, for the wording of a violation only.
+// Check implements [Checker]. Judge is shown the other events, steps, and the numbers that objects have, for the
+// wording of a violation only; else objects have numbers in the order in which they come.
 func (f FinallyOf) Check(h *history.History) Verdict {
-	heeded := *h
+	heeded, objects := *h, map[int32]int32{0: 0}
 	heeded.Events, heeded.Steps = nil, 0
 	for _, e := range h.Events {
 		if f.Heeds.has(&e) {
-			e.Step = 0
+			if _, known := objects[e.Object]; !known {
+				objects[e.Object] = int32(len(objects))
+			}
+			e.Step, e.Object = 0, objects[e.Object]
 			heeded.Events = append(heeded.Events, e)
 		}
 	}

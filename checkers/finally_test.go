@@ -57,6 +57,23 @@ func TestWhatFinallyDoesNotHeedDecidesNothing(t *testing.T) {
 	}
 }
 
+// TestFinallyIsNotToldWhichObjectWasRegisteredFirst has the same runs of two clients, of which either came first.
+func TestFinallyIsNotToldWhichObjectWasRegisteredFirst(t *testing.T) {
+	f := FinallyOf{Finally{Judge: func(h *history.History) error {
+		if a, b := h.Events[0], h.Events[1]; a.Object > b.Object || a.Object == b.Object || a.Object == 0 {
+			return errors.New("the later one of two objects comes first")
+		}
+		return nil
+	}}, Heeds{"told"}}
+	for _, objects := range [][]int32{{1, 2}, {2, 1}, {3, 3}} {
+		h := &history.History{Outcome: history.Quiet, Events: []history.Event{
+			{Kind: history.Told, Client: 1, Object: objects[0]}, {Kind: history.Told, Client: 2, Object: objects[1]}}}
+		if v := f.Check(h); (v.Level == Violated) != (objects[0] == objects[1]) {
+			t.Errorf("objects %d: %+v", objects, v)
+		}
+	}
+}
+
 func TestNothingThatAnEventSaysIsLeftOut(t *testing.T) {
 	e := &history.Event{Err: errors.New("lost")}
 	was, fields := Said(0, e), 0

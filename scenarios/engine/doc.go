@@ -52,7 +52,8 @@ type Scenario struct {
 	Goals    []Goal
 
 	// Finally, if not nil, is one more checker, called "finally": of each run that has come to rest it returns an
-	// error that says what is wrong, if something is. It may look at all that was recorded, but for steps.
+	// error that says what is wrong, if something is. It may look at all that was recorded, but for steps; the number
+	// of an object tells it from others, and no more.
 	Finally func(h *history.History) error
 	// Heeds, if not nil, are the operations that Finally looks at, of those that the program records, and the kinds of
 	// events, as "deleted": it is shown no others, and with an empty list none, only how the run ends. A proof takes
