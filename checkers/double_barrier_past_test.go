@@ -16,6 +16,7 @@ var doubleBarrierFamilies = []family{
 	{Exit{}, leftWithAll, &meetingStage{znodes: true}},
 	{Rounds{}, metInRounds, &meetingStage{znodes: true}},
 	{Gather{}, gaveUpRightly, &meetingStage{}},
+	{Gather{}, gaveUpRightly, &meetingStage{znodes: true, impatient: true}},
 }
 
 func TestTheMonitorsOfTheDoubleBarrierAgreeWithLookingBack(t *testing.T) {
@@ -33,7 +34,7 @@ func TestTheMonitorsOfTheDoubleBarrierRememberEnough(t *testing.T) {
 }
 
 // meetingStage is the stage of a double barrier: with sessions and impatience, or with
-// znodes and rounds.
+// znodes and rounds, or with both.
 type meetingStage struct {
 	at [5]string // of each object: "", "enter", "inside" or "leave"
 	// the objects of one client are told apart by those that are remembered, so it matters which it has used
@@ -41,7 +42,8 @@ type meetingStage struct {
 	crashed [4]bool
 	calm    bool // not in the key
 
-	znodes  bool
+	znodes, impatient bool
+
 	tries   [5]int    // how many znodes it has made
 	znode   [5]string // the last one, if the last Enter made it
 	exists  [5]bool
@@ -63,7 +65,7 @@ func (s *meetingStage) propose(r *rand.Rand) history.Event {
 	switch k := r.IntN(12); {
 	case k == 0 && r.IntN(4) == 0:
 		return history.Event{Kind: history.Crashed, Client: c}
-	case k < 5 && !s.znodes:
+	case k < 5 && (!s.znodes || s.impatient && r.IntN(2) == 0):
 		return []history.Event{
 			{Kind: history.Session, Client: c, Op: "StateHasSession"},
 			{Kind: history.Session, Client: c, Op: "StateDisconnected"},
@@ -93,7 +95,8 @@ func (s *meetingStage) proceed(r *rand.Rand, c, o int32) history.Event {
 		e.Err = errors.New("gave up")
 		return e
 	case e.Op == "enter" && s.znodes && !s.exists[o] && r.IntN(4) > 0:
-		return history.Event{Kind: history.Created, Client: c, Object: o, Path: s.next(o), Zxid: s.changes + 1}
+		return history.Event{Kind: history.Created, Client: c, Object: o, Path: s.next(o), Zxid: s.changes + 1,
+			Session: int64(10 + c)}
 	case e.Op == "enter":
 		e.Path, e.Value = s.znode[o], s.ready
 		if r.IntN(6) == 0 {
@@ -253,7 +256,7 @@ func gaveUpRightly(h *history.History) (level Level) {
 			!slices.ContainsFunc(h.Events[:told], func(e history.Event) bool { return e.Kind == history.Calm }) {
 			return
 		}
-		waiting, inside := map[int32]bool{}, map[int32]bool{}
+		waiting, inside, dead := map[int32]bool{}, map[int32]bool{}, map[int32]bool{}
 		for _, e := range h.Events[:told] {
 			if e.Op == "enter" {
 				waiting[e.Object] = e.Kind == history.Invoke
@@ -265,9 +268,15 @@ func gaveUpRightly(h *history.History) (level Level) {
 			for o := range waiting {
 				if e.Kind == history.Crashed && slices.ContainsFunc(h.Events,
 					func(x history.Event) bool { return x.Object == o && x.Client == e.Client }) {
+					if waiting[o] || inside[o] {
+						dead[e.Client] = true
+					}
 					waiting[o], inside[o] = false, false
 				}
 			}
+		}
+		if leftByTheDead(h.Events[:told], dead) {
+			return
 		}
 		n := int64(0)
 		for o, yes := range waiting {
@@ -283,6 +292,20 @@ func gaveUpRightly(h *history.History) (level Level) {
 		}
 	})
 	return level
+}
+
+// leftByTheDead reports whether one of these clients has an ephemeral znode, or no events tell of any.
+func leftByTheDead(events []history.Event, dead map[int32]bool) bool {
+	told := false
+	for i, e := range events {
+		if e.Kind == history.Created && e.Session != 0 {
+			told = true
+			if dead[e.Client] && deletion(&history.History{Events: events}, e.Path, i, len(events)) >= len(events) {
+				return true
+			}
+		}
+	}
+	return len(dead) > 0 && !told
 }
 
 // visit is one time that a client was inside; what did not happen is after the end of

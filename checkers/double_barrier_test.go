@@ -156,10 +156,12 @@ func TestRoundsHaveTheirOwnMembers(t *testing.T) {
 	})
 }
 
-func TestNobodyGivesUpWhileThereAreEnough(t *testing.T) {
-	const third = `
+// third is that another begins to enter when the faults are over.
+const third = `
 			calm
 			invoke c3 o3 enter v2`
+
+func TestNobodyGivesUpWhileThereAreEnough(t *testing.T) {
 	judge(t, Gather{}, []judgement{
 		{name: "one of those who were enough crashes", text: begun + `
 			calm
@@ -215,11 +217,40 @@ func TestNobodyGivesUpWhileThereAreEnough(t *testing.T) {
 			told c1 o1 impatient
 			return c1 o1 enter: canceled`, event: 11, message: "c1 gave up entering, although it was one of 2 who were " +
 			"waiting and 2 are enough"},
-		{name: "a third has crashed inside", text: begun + third + `
+	})
+}
+
+func TestWhoHasCrashedIsInsideAsLongAsItsZnode(t *testing.T) {
+	judge(t, Gather{}, []judgement{
+		{name: "a third has crashed inside, and its znode stays", text: begun + third + `
+			created c3 /b/z z8 s31
 			return c3 o3 enter /b/z v7
 			crashed c3
 			told c1 o1 impatient
-			return c1 o1 enter: canceled`, event: 10, message: "c1 gave up entering, although it was one of 2 who were " +
+			return c1 o1 enter: canceled`},
+		{name: "a third has crashed inside, and nobody knows whether its znode stays", text: begun + third + `
+			return c3 o3 enter /b/z v7
+			crashed c3
+			told c1 o1 impatient
+			return c1 o1 enter: canceled`},
+		{name: "a third has crashed as it was let in", text: begun + third + `
+			created c3 /b/z z8 s31
+			crashed c3
+			told c1 o1 impatient
+			return c1 o1 enter: canceled`},
+		{name: "the znode of a third that has crashed is made late", text: begun + third + `
+			created c1 /b/x z8 s11
+			crashed c3
+			told c1 o1 impatient
+			created c3 /b/z z9 s31
+			return c1 o1 enter: canceled`},
+		{name: "a third has crashed inside, and its session has ended", text: begun + third + `
+			created c3 /b/z z8 s31
+			return c3 o3 enter /b/z v7
+			crashed c3
+			deleted c0 /b/z z9 s31
+			told c1 o1 impatient
+			return c1 o1 enter: canceled`, event: 12, message: "c1 gave up entering, although it was one of 2 who were " +
 			"waiting and 2 are enough"},
 	})
 }

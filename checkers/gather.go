@@ -49,6 +49,9 @@ type gathering struct {
 	Gather
 	waiting []waiter
 	inside  []caller
+	crashed []int32   // clients that have, in an Enter or inside
+	znodes  []znodeOf // ephemeral ones that exist; of clients that have crashed, the world knows them
+	txns    bool      // an ephemeral znode was made, so that the history tells of them
 	calm    bool
 }
 
@@ -59,7 +62,10 @@ type waiter struct {
 	enough bool // were waiting when it became impatient, and still are
 }
 
-func (m *gathering) Reset() { m.waiting, m.inside, m.calm = m.waiting[:0], m.inside[:0], false }
+func (m *gathering) Reset() {
+	m.waiting, m.inside, m.calm = m.waiting[:0], m.inside[:0], false
+	m.crashed, m.znodes, m.txns = m.crashed[:0], m.znodes[:0], false
+}
 
 func (m *gathering) Hash() uint64 {
 	waiting := hash.Hash(0) // in any order
@@ -69,6 +75,9 @@ func (m *gathering) Hash() uint64 {
 	inside := hash.Hash(0)
 	for _, x := range m.inside {
 		inside += printOf(m.inside, x)
+	}
+	for _, client := range m.crashed {
+		inside += hash.Hash(client).Bool(m.txns)
 	}
 	return uint64(waiting.Uint64(uint64(inside)).Bool(m.calm))
 }
@@ -81,15 +90,18 @@ func (m *gathering) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Told && e.Op == "impatient" && m.calm:
 		for k := range m.waiting {
 			if x := &m.waiting[k]; x.object == e.Object {
-				x.enough = int64(len(m.waiting)) >= x.need && len(m.inside) == 0
+				x.enough = int64(len(m.waiting)) >= x.need && !m.occupied()
 			}
 		}
 	case e.Kind == history.Crashed:
-		n := len(m.waiting)
-		if m.waiting = drop(m.waiting, func(x waiter) bool { return x.client == e.Client }); len(m.waiting) < n {
+		m.crash(e.Client)
+	case e.Kind == history.Created && e.Session != 0:
+		m.znodes, m.txns = append(m.znodes, znodeOf{e.Path, e.Client}), true
+		if slices.Contains(m.crashed, e.Client) { // late
 			m.others()
 		}
-		m.inside = drop(m.inside, func(x caller) bool { return x.client == e.Client })
+	case e.Kind == history.Deleted:
+		m.znodes = drop(m.znodes, func(x znodeOf) bool { return x.path == e.Path })
 	case e.Op == "leave" && e.Kind == history.Return:
 		m.inside, _ = take(m.inside, e)
 	case e.Op == "enter" && (e.Kind == history.Invoke || e.Kind == history.Return):
@@ -108,6 +120,26 @@ func (m *gathering) Step(h *history.History, i int) Verdict {
 		}
 	}
 	return Verdict{}
+}
+
+// crash notes that a client waits no longer. If it did, or was inside, its znode may be there.
+func (m *gathering) crash(client int32) {
+	waiting, inside := len(m.waiting), len(m.inside)
+	m.waiting = drop(m.waiting, func(x waiter) bool { return x.client == client })
+	m.inside = drop(m.inside, func(x caller) bool { return x.client == client })
+	if len(m.waiting) < waiting {
+		m.others()
+	}
+	if (len(m.waiting) < waiting || len(m.inside) < inside) && !slices.Contains(m.crashed, client) {
+		m.crashed = append(m.crashed, client)
+	}
+}
+
+// occupied reports whether somebody is inside, or perhaps the znode of a client that has crashed.
+func (m *gathering) occupied() bool {
+	return len(m.inside) > 0 || slices.ContainsFunc(m.crashed, func(client int32) bool {
+		return !m.txns || slices.ContainsFunc(m.znodes, func(x znodeOf) bool { return x.client == client })
+	})
 }
 
 // others notes that those who wait are not the same as before.
