@@ -166,8 +166,11 @@ func (b *ballot) read(ctx context.Context, k int) error {
 // keep says that round has nothing left but the votes that were read.
 func (b *ballot) keep() { Keep(b.env, &b.alarm, &b.votes, &b.watches) }
 
-// count returns the decision that follows from the votes so far.
+// count returns the decision that follows from the votes so far. Where there are no sites nobody has said yes.
 func (b *ballot) count() Decision {
+	if len(b.votes) == 0 {
+		return Aborted
+	}
 	d := Committed
 	for _, v := range b.votes {
 		switch {
@@ -191,11 +194,14 @@ func (b *ballot) decide(ctx context.Context) (Decision, error) {
 	for _, v := range b.votes {
 		ops = append(ops, &zk.CheckVersionRequest{Path: b.path(sitePrefix + v.site), Version: v.version})
 	}
+	if len(ops) == 0 { // dir may be something else than a transaction
+		ops = append(ops, &zk.CheckVersionRequest{Path: b.own, Version: -1})
+	}
 	_, err := b.on(ctx).Multi(append(ops, b.publish(d))...)
-	switch err {
-	case nil:
+	switch {
+	case err == nil:
 		return d, nil
-	case zk.ErrNodeExists, zk.ErrBadVersion, zk.ErrNoNode:
+	case err == zk.ErrNodeExists, err == zk.ErrBadVersion, err == zk.ErrNoNode && len(b.votes) > 0:
 		return Undecided, nil
 	}
 	return Undecided, err
