@@ -63,8 +63,9 @@ type GroupOptions struct {
 // watcher has read the member's data.
 //
 // Whoever deletes dir/NAME by hand lets another member join by that name before the
-// first one has heard of it, whose Leave then deletes what is the other's. An operator
-// who must remove a member ends its session instead.
+// first one has heard of it, whose Leave then deletes what is the other's. Without
+// dir/_owners/GUID Leave deletes nothing, and the member stays until its session ends.
+// An operator who must remove a member ends its session instead.
 //
 // A process that was restarted gets ErrNameTaken until the session of its
 // predecessor has ended. Any number of goroutines may use a Group at once.

@@ -9,6 +9,9 @@ import (
 
 // QueueItem is an item of a queue that this consumer has claimed, and has to
 // acknowledge or return. It is for one goroutine at a time.
+//
+// Where somebody deletes the znode that proves whose the claim is, dir/GUID, neither Ack
+// nor Return ends the claim, and no other consumer gets the item before the session ends.
 type QueueItem struct {
 	session
 	data  []byte

@@ -21,7 +21,9 @@ import (
 //
 // The holder watches dir/holder-GUID only. Deleting dir/lock by hand lets the next
 // one in without telling the holder, whose Unlock would then delete the other's
-// dir/lock: an operator who must break the lock closes the session instead.
+// dir/lock. Deleting dir/holder-GUID tells the holder, but its Unlock then leaves
+// dir/lock, which stays until the session ends. So an operator who must break the
+// lock closes the session instead.
 //
 // # Fan-out
 //
