@@ -68,7 +68,8 @@ type Certificate struct {
 	Levels  []Level `json:"levels"` // that are complete
 	// Collision bounds the probability that two states had the same fingerprint, of 128 bits, or two parts of states,
 	// or positions in which steps are remembered, the same hash of 64. How much is remembered twice depends on the
-	// workers, so this number is the only one that may differ between searches of one scope.
+	// workers, and nothing of it is in a checkpoint, so this number is the only one that may differ between searches of
+	// one scope.
 	Collision float64 `json:"collision"`
 
 	// Idle are checkers that have nothing to judge within the scope, in words: of what they promise nothing is proved.

@@ -285,7 +285,7 @@ func leavesAnEphemeral(t *testing.T, o zktest.Options) *record {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := c.Create("/mine", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
+	if _, err := c.Create("/reported: mine", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != nil {
 		t.Fatal(err)
 	}
 	sock.Close()
@@ -301,7 +301,7 @@ func leavesAnEphemeral(t *testing.T, o zktest.Options) *record {
 func TestWhatTheJudgesFindMakesTheTestFailAndIsRecorded(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "left.jsonl")
 	r := leavesAnEphemeral(t, zktest.Options{Record: file})
-	if want := "zktest: left over: /mine of c1, which has gone"; !strings.HasPrefix(r.text.String(), want) ||
+	if want := "zktest: left over: /reported: mine of c1, which has gone"; !strings.HasPrefix(r.text.String(), want) ||
 		strings.Count(r.text.String(), "\n") != 1 {
 		t.Errorf("%q, expected %q", &r.text, want)
 	}
