@@ -52,7 +52,7 @@ func (e *Ensemble) Expire(client int) error {
 			e.expire(s)
 			return nil
 		}
-		return fmt.Errorf("serve: c%d has no session, expected a client that has one: %s", client, e.names())
+		return fmt.Errorf("serve: c%d has no session, expected a client that has one: %s", client, e.there())
 	})
 }
 
@@ -61,15 +61,15 @@ func (e *Ensemble) ExpireSession(id int64) error {
 	return e.do(nil, func() error {
 		s := e.sessions[id]
 		if s == nil {
-			return fmt.Errorf("serve: no session 0x%x", id)
+			return fmt.Errorf("serve: no session 0x%x, expected one that is there: %s", id, e.there())
 		}
 		e.expire(s)
 		return nil
 	})
 }
 
-// names are those of the clients that have sessions.
-func (e *Ensemble) names() string {
+// there says which clients have sessions.
+func (e *Ensemble) there() string {
 	const most = 10
 	var list []string
 	for _, s := range e.ordered() {
@@ -77,7 +77,7 @@ func (e *Ensemble) names() string {
 			list = append(list, "...")
 			break
 		}
-		list = append(list, s.client.Name())
+		list = append(list, fmt.Sprintf("%s (0x%x)", s.client.Name(), s.id))
 	}
 	return cmp.Or(strings.Join(list, " "), "there is none")
 }

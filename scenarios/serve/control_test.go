@@ -57,7 +57,7 @@ func TestTheControlChannelDoesWhatItIsToldAndSaysWhatHasStruck(t *testing.T) {
 		{"/continue", `{"server": "s2"}`, ""},
 		{"/faults", "disconnect=1@client=c1", ""}, {"/faults", "disconect=1", "no such fault"},
 		{"/faults", "pause", "your own"},
-		{"/expire", "c9", "c9 has no session"}, {"/expire", "0x9001", "no session 0x9001"},
+		{"/expire", "c9", "c9 has no session"}, {"/expire", "0x9001", "no session 0x9001, expected one that is there: "},
 		{"/expire", `{"session": "x"}`, `{"session": "0x1001"}, not`},
 		{"/stop", "s9", "no server s9"}, {"/quiet", `{"ms": -1}`, "expected 0 to"},
 		{"/reset", `{"what": 1}`, "expected nothing"}, {"/elect", "s1", "expected nothing"},
