@@ -91,9 +91,6 @@ func title(c Checker) string {
 	if f := reflect.ValueOf(c).FieldByName("Leases"); f.IsValid() && f.Int() > 0 {
 		name += " with Leases"
 	}
-	if c, ok := c.(Herd); ok && c.InVain {
-		name += " with InVain"
-	}
 	if c, ok := c.(Waits); ok && c.For == AwaitedItem {
 		name += " for an AwaitedItem"
 	}

@@ -110,6 +110,8 @@ func countsAll(c Checker) bool {
 		return c.Each > 0
 	case Passage: // the requests of a wait cannot be told from those of another operation
 		return true
+	case Herd: // an operation that fails may have waited for the lock
+		return c.InVain
 	case Claim, Ownership: // an operation ends the time of the one before
 		return true
 	}

@@ -1,10 +1,6 @@
 package checkers
 
-import (
-	"slices"
-
-	"zksim/model/history"
-)
+import "zksim/model/history"
 
 // Herd bounds the fan-out: one change of one znode notifies at most PerEvent clients, other than
 // the one that has created or deleted it. The author of a change of data is counted, and so is that of
@@ -14,9 +10,6 @@ type Herd struct {
 	InVain   bool // count only those in vain: readers that all can go on are no herd
 }
 
-// attempts are the operations by which a client waits for what it is notified of. One that fails has given up.
-var attempts = []string{"lock", "trylock", "rlock", "tryrlock", "campaign", "acquire", "tryacquire"}
-
 // Name implements [Checker].
 func (Herd) Name() string { return "herd" }
 
@@ -24,8 +17,8 @@ func (Herd) Name() string { return "herd" }
 func (c Herd) Doc() string { return "one change of a znode wakes only the client that can go on" }
 
 // Needs implements [Declaring].
-func (c Herd) Needs() Needs {
-	n := Needs{Txns: true, Seen: []Need{Need{What: "a client that is notified of what another has changed",
+func (Herd) Needs() Needs {
+	return Needs{Txns: true, Seen: []Need{Need{What: "a client that is notified of what another has changed",
 		Hint: "let clients wait for each other", In: func(h *history.History) bool {
 			for i := range h.Events {
 				if _, counted := changeOf(h, i); counted {
@@ -34,10 +27,6 @@ func (c Herd) Needs() Needs {
 			}
 			return false
 		}}.during()}}
-	if c.InVain {
-		n.Words = judged("an error says that who was notified gave up, in vain", attempts...)
-	}
-	return n
 }
 
 // Check implements [Checker].
@@ -110,12 +99,6 @@ func Wasted(h *history.History, i int) bool {
 	return counted && inVain(h, h.Events[i].Client, i)
 }
 
-// abandoned reports whether the event is the end of an attempt to get the lock that has failed. What else fails was
-// another goroutine's, which waits for nothing.
-func abandoned(e *history.Event) bool {
-	return e.Kind == history.Return && e.Err != nil && slices.Contains(attempts, e.Op)
-}
-
 // inVain reports whether the client was notified at event i and did not get the lock before it was notified again or
 // gave up, or the run came to rest. Of a run that was stopped before, nobody knows.
 func inVain(h *history.History, client int32, i int) bool {
@@ -126,7 +109,7 @@ func inVain(h *history.History, client int32, i int) bool {
 		switch {
 		case e.Kind == history.Acquired:
 			return false
-		case e.Kind == history.Notify, abandoned(&e):
+		case e.Kind == history.Notify, e.Kind == history.Return && e.Err != nil:
 			return true
 		}
 	}

@@ -85,7 +85,7 @@ func (m *herds) Step(h *history.History, i int) Verdict {
 			tooMany = m.count(k)
 		}
 	case history.Return:
-		tooMany = abandoned(e) && m.inVain(e.Client)
+		tooMany = e.Err != nil && m.inVain(e.Client)
 	}
 	if tooMany {
 		return violated(m, i, "one change has notified more clients than it may")

@@ -202,8 +202,7 @@ func naiveHerd(c Monitored, h *history.History) Level {
 func goesOn(h *history.History, i int) bool {
 	next := slices.IndexFunc(h.Events[i+1:], func(e history.Event) bool {
 		return e.Client == h.Events[i].Client &&
-			(e.Kind == history.Acquired || e.Kind == history.Notify ||
-				e.Kind == history.Return && e.Err != nil && e.Op == "lock")
+			(e.Kind == history.Acquired || e.Kind == history.Notify || e.Kind == history.Return && e.Err != nil)
 	})
 	return next >= 0 && h.Events[i+1+next].Kind == history.Acquired
 }

@@ -224,12 +224,6 @@ func TestOnlyWakeUpsInVainAreAHerdOfReaders(t *testing.T) {
 			notify c4 deleted /l/b z5
 			acquired c4 o4 /l/d`, event: 4, message: "one change of /l/a caused 3 notifications, 2 of them in vain; " +
 			"at most 1 may be"},
-		{name: "what fails is no attempt to get the lock", text: release + `
-			return c3 o5 resign: gave up
-			return c3 o3 rlock
-			acquired c3 o3 /l/c read
-			notify c4 deleted /l/b z5
-			acquired c4 o4 /l/d`},
 		{name: "two have not yet, as the run comes to rest", text: release, event: 4, message: "one change of /l/a caused " +
 			"3 notifications, 2 of them in vain; at most 1 may be"},
 		{name: "two have not yet, as the run is stopped", text: release + `Outcome stopped`},

@@ -16,7 +16,7 @@ import (
 var everyChecker = []Checker{Acknowledged{}, Alarm{}, Always{}, Atomicity{}, Barrier{}, Belief{},
 	Belief{Leases: 2}, Claim{}, Claim{Of: ClaimedPlace}, Claim{Of: ClaimedMember}, Conflict{}, Convergence{}, Counter{},
 	Departure{}, DoubledEffect{}, DoubledItem{}, Entry{}, Exit{}, Fenced{}, FIFO{}, Finally{},
-	FinallyOf{Heeds: []string{"lock"}}, Gather{}, Herd{PerEvent: 1}, Herd{PerEvent: 1, InVain: true},
+	FinallyOf{Heeds: []string{"lock"}}, Gather{}, Herd{PerEvent: 1},
 	Leftover{}, Length{}, Linearizability{}, Liveness{}, LostItem{}, LostRevoke{}, Monotone{}, Names{}, Overdue{},
 	Overtaken{Flag: "changing"}, Ownership{},
 	Ownership{Leases: 2}, Passage{},
