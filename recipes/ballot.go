@@ -194,10 +194,10 @@ func (b *ballot) decide(ctx context.Context) (Decision, error) {
 	for _, v := range b.votes {
 		ops = append(ops, &zk.CheckVersionRequest{Path: b.path(sitePrefix + v.site), Version: v.version})
 	}
-	if len(ops) == 0 { // dir may be something else than a transaction
+	if ops = append(ops, b.publish(d)); len(b.votes) == 0 { // dir may be something else than a transaction
 		ops = append(ops, &zk.CheckVersionRequest{Path: b.own, Version: -1})
 	}
-	_, err := b.on(ctx).Multi(append(ops, b.publish(d))...)
+	_, err := b.on(ctx).Multi(ops...)
 	switch {
 	case err == nil:
 		return d, nil
