@@ -126,9 +126,10 @@ func (n *Names) register(
 	return err
 }
 
-func (n *Names) valid(name string) bool {
-	return isName(name) && isName(n.opt.Owner) && !strings.HasPrefix(name, ticketPrefix)
-}
+func (n *Names) valid(name string) bool { return mayRegister(name) && isName(n.opt.Owner) }
+
+// mayRegister reports whether an owner can register that name.
+func mayRegister(name string) bool { return isName(name) && !strings.HasPrefix(name, ticketPrefix) }
 
 // isName reports whether a znode can have that name.
 func isName(s string) bool {
@@ -199,7 +200,7 @@ func (n *Names) List(ctx context.Context) (names []string, err error) {
 	if err == zk.ErrNoNode {
 		return nil, nil
 	}
-	names = slices.DeleteFunc(names, func(name string) bool { return !n.valid(name) })
+	names = slices.DeleteFunc(names, func(name string) bool { return !mayRegister(name) })
 	slices.Sort(names)
 	return names, err
 }

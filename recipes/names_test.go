@@ -216,6 +216,10 @@ func TestANameServiceWithoutPermission(t *testing.T) {
 		a.is("AddAuth", a.AddAuth("digest", []byte("me:secret")), nil)
 		n := recipes.NewNames(a.Conn, a.env, "/names", recipes.NamesOptions{ACL: mine})
 		a.is("Register", n.Register(ctx, "a", nil), nil)
+		other := recipes.NewNames(a.Conn, a.env, "/names", recipes.NamesOptions{Owner: "a/b"})
+		if names, err := other.List(ctx); err != nil || !slices.Equal(names, []string{"a"}) {
+			a.t.Errorf("List by a/b: %v, %v", names, err)
+		}
 		acl, _, err := a.GetACL("/names/a")
 		if err != nil || !slices.Equal(acl, mine) {
 			a.t.Errorf("%v, %v", acl, err)
