@@ -251,6 +251,18 @@ func (c *Certificate) Differs(d *Certificate) string {
 	return ""
 }
 
+// Contradicts says as [Certificate.Differs] does in what a certificate differs from what a search of its scope came to,
+// and whether that has decided it. One that has reached a limit has not, and neither has one with other reductions that
+// is inconclusive, which may need them: then only the levels that both have count.
+func (r *Result) Contradicts(c *Certificate) (why string, decided bool) {
+	said := *c
+	decided = !r.Limited && (r.Outcome != Inconclusive || r.Reductions == c.Reductions)
+	if !decided {
+		said.Outcome = Inconclusive
+	}
+	return said.Differs(&r.Certificate), decided
+}
+
 // Replay runs the schedule of a certificate of a violation in its scope. It fails if the schedule is not
 // possible, or does not show what the certificate says: this checker, this message, so many faults. That no
 // fewer faults do is for a search to say. Of other outcomes there is nothing to run.

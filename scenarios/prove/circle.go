@@ -136,7 +136,7 @@ func (p *prover) circles(ctx context.Context, s *search) error {
 	}
 	switch s.refuted = x.refuted; {
 	case x.refuted == nil && len(x.pool.queue) > 0:
-		s.unsure = "interrupted while it was looked into whether some loop has no end"
+		s.unsure, p.result.Limited = "interrupted while it was looked into whether some loop has no end", true
 	case s.unsure == "":
 		s.unsure = x.unsure
 	}

@@ -178,6 +178,22 @@ func TestCertificatesComeBackAsTheyWereWritten(t *testing.T) {
 	}
 }
 
+// A search that reaches a limit has closed levels before, which a certificate must bear out.
+func TestALimitedSearchContradictsACertificateByItsLevels(t *testing.T) {
+	sc := about(t, "lock/lock", "disconnect=1", -1)
+	want := certify(t, sc, Options{Reductions: Every}).Certificate
+	short := certify(t, sc, Options{Reductions: Every, States: 1000})
+	if why, decided := short.Contradicts(&want); why != "" || decided || !short.Limited || len(short.Levels) != 1 {
+		t.Errorf("%s, %v, %+v", why, decided, short)
+	}
+	other := want
+	other.Levels = slices.Clone(want.Levels)
+	other.Levels[0].States++
+	if why, _ := short.Contradicts(&other); !strings.HasPrefix(why, "the levels differ") {
+		t.Errorf("%q, expected that the level without faults differs", why)
+	}
+}
+
 func TestHostileCertificates(t *testing.T) {
 	for _, x := range []struct{ text, want string }{
 		{"", "a certificate is a JSON object"},

@@ -69,6 +69,7 @@ type Result struct {
 	Certificate
 	Counterexample *engine.Result // as found, with the names of its steps
 	Last           Level          // how far the last level has come, be it complete or not
+	Limited        bool           // a limit was reached, or ctx was done: a longer search may come to something else
 	// Never are the sentences of Process.Sometimes that hold in no schedule that was explored, sorted. A search that
 	// was resumed knows only of those since then.
 	Never []string
@@ -262,7 +263,7 @@ func (p *prover) gaveUp(ctx context.Context, s *search) error {
 		why = "the time is up"
 	}
 	cert, last := &p.result.Certificate, p.result.Last
-	cert.Outcome = Inconclusive
+	cert.Outcome, p.result.Limited = Inconclusive, true
 	cert.Why = fmt.Sprintf("%s with at most %s after %s, %s and %s; frontier %d", why,
 		history.Counted(last.Faults, "fault"),
 		history.Counted(last.States, "state"), history.Counted(last.Transitions, "transition"),

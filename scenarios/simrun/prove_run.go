@@ -322,14 +322,14 @@ func (c *proveFlags) verification(ctx context.Context, a *app, o prove.Options) 
 			return 0, err
 		}
 		text := "the same"
-		switch why := cert.Differs(&r.Certificate); {
-		case r.Outcome == prove.Inconclusive && cert.Outcome != prove.Inconclusive:
-			text = "not feasible: " + r.Why
-			if how.Reverse {
-				code = max(code, exitInconclusive)
-			}
+		switch why, decided := r.Contradicts(&cert); {
 		case why != "":
 			text, code = why, exitViolation
+		case !decided && cert.Outcome != prove.Inconclusive:
+			text = "not feasible: " + r.Why
+			if how.Reverse {
+				code = cmp.Or(code, exitInconclusive)
+			}
 		case ctx.Err() != nil:
 			text = interrupted
 		case cert.Outcome == prove.Inconclusive:

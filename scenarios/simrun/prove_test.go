@@ -273,6 +273,24 @@ func TestProveVerifiesCertificates(t *testing.T) {
 	}
 }
 
+// What a search of the same scope comes to is no limit: it refuses the certificate that says something else.
+func TestACertificateThatASearchContradictsIsRefused(t *testing.T) {
+	t.Chdir(t.TempDir())
+	simrun(t, "prove", "lock/lock", "-faults", "expire=1", "-cert", "c.json") // nothing can strike
+	var c prove.Certificate
+	data, _ := os.ReadFile("c.json")
+	if err := json.Unmarshal(data, &c); err != nil {
+		t.Fatal(err)
+	}
+	c.Outcome, c.Why = prove.Holds, ""
+	data, _ = json.Marshal(c)
+	write(t, "c.json", string(data))
+	r := simrun(t, "prove", "-verify", "c.json")
+	if r.code != exitViolation || !strings.Contains(r.out, "the outcomes differ: holds and inconclusive") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A certificate that is inconclusive says only what its levels say, and one that was touched says nothing.
 func TestProveVerifiesAllThatACertificateSays(t *testing.T) {
 	t.Chdir(t.TempDir())
