@@ -96,10 +96,10 @@ func (s *Scope) claim(r Reductions) Claim {
 		Deposed: s.deposes(), Checkers: names(x.Checkers), Reductions: r}
 }
 
-// String is the certificate in one line.
-func (c *Certificate) String() string {
+// String is the claim in one line.
+func (c *Claim) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s with %s", c.Outcome, c.Scenario, history.Counted(c.Clients, "client"))
+	fmt.Fprintf(&b, "%s with %s", c.Scenario, history.Counted(c.Clients, "client"))
 	if c.Rounds > 0 {
 		fmt.Fprintf(&b, ", rounds %d", c.Rounds)
 	}
@@ -123,6 +123,13 @@ func (c *Certificate) String() string {
 		}
 	}
 	fmt.Fprintf(&b, ", %v", c.Reductions)
+	return b.String()
+}
+
+// String is the certificate in one line.
+func (c *Certificate) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %v", c.Outcome, &c.Claim)
 	switch c.Outcome {
 	case Violated:
 		fmt.Fprintf(&b, ": %s: %s; faults %d, steps %d", c.Checker, c.Message, c.Struck, len(c.Schedule))

@@ -30,12 +30,15 @@ type Portion struct {
 	Why      string          `json:"why,omitempty"`       // of Inconclusive
 	Said     map[string]bool `json:"sentences,omitempty"` // of Process.Sometimes, and whether they held
 	Struck   bool            `json:"struck"`              // a fault could strike
-	States   int             `json:"states"`
+	Unstruck []string        `json:"unstruck,omitempty"`  // rules that could strike nowhere, and what they need
+	// Idle are the checkers that have nothing to judge, in words; only the first portion knows.
+	Idle   []string `json:"judged_nothing,omitempty"`
+	States int      `json:"states"`
 
 	fingerprints []fingerprint // sorted
 }
 
-const portionFormat = "zksim portion 4"
+const portionFormat = "zksim portion 5"
 
 // portionEdges is how many edges the frontier has. A frontier of fewer edges is in parts of which one has nearly all.
 const portionEdges = 6000
@@ -123,7 +126,7 @@ func (x *Portion) conclude(ctx context.Context, p *prover, s *search) error {
 	default:
 		cert.Outcome = Holds
 	}
-	x.Outcome, x.Why = cert.Outcome, cert.Why
+	x.Outcome, x.Why, x.Idle, x.Unstruck = cert.Outcome, cert.Why, cert.Idle, p.scope.unstruck(s.feasible.Load())
 	for i := range shardCount {
 		x.fingerprints = append(x.fingerprints, s.known.members(i)...)
 	}
@@ -215,6 +218,13 @@ func Lacks(sc *Scope, all []*PortionReader) string {
 		return ""
 	}
 	return neverStrikes + sc.lacks()
+}
+
+// Unstruck returns the rules that could strike in none of the portions of a scope, and what they need.
+func Unstruck(all []*PortionReader) []string {
+	return slices.DeleteFunc(slices.Clone(all[0].Unstruck), func(rule string) bool {
+		return slices.ContainsFunc(all, func(x *PortionReader) bool { return !slices.Contains(x.Unstruck, rule) })
+	})
 }
 
 // UnitePortions returns how many states portions have in all, and the digest of these, as a search of the whole has

@@ -19,7 +19,6 @@ import (
 	"zksim/internal/pipeline"
 	"zksim/internal/shard"
 	"zksim/model/history"
-	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/prove"
 )
@@ -282,7 +281,7 @@ func (c *proveFlags) obligation(
 		return outcome{code: t.count(engine.Inconclusive), cut: true}, nil
 	}
 	row := pipeline.Proved(sc.Scenario, &r)
-	fmt.Fprintf(a.out, "%s  (%v)\n", reports.Printable(r.Certificate.String()), took.Round(10*time.Millisecond))
+	printProof(a.out, &r, took)
 	if r.Outcome == prove.Violated {
 		sum := fnv.New32a()
 		json.NewEncoder(sum).Encode(&x.Claim)
@@ -294,6 +293,13 @@ func (c *proveFlags) obligation(
 		}
 		f := shardFailureOf(found, told, "prove "+scopeArgs(&x.Claim))
 		p.Failure = &f
+	}
+	if r.Outcome == prove.Holds {
+		whole, err := a.find(x.Scenario)
+		if err != nil {
+			return outcome{}, err
+		}
+		unproved(a.out, sc.Outside(whole), r.Unstruck, r.Idle)
 	}
 	c.lose(w.addProof(p))
 	status := pipeline.StatusOf(row)

@@ -155,11 +155,18 @@ func (c *mergeFlags) portions(ctx context.Context, a *app, parts *parts) (int, e
 		return 0, err
 	}
 	_, err = rec.scenario(name, func(out io.Writer) (outcome, error) {
-		status, text, err := m.united(s, all)
+		sc, err := all[0].Claim.Scope([]engine.Scenario{*s})
+		if err != nil {
+			return outcome{}, err
+		}
+		status, text, err := m.united(&sc, all)
 		if err != nil {
 			return outcome{}, err
 		}
 		fmt.Fprintf(out, "%-7s %-24s %s\n", cmp.Or(heads[status], "FAIL"), name, text)
+		if status == engine.Held {
+			unproved(out, sc.Outside(s), prove.Unstruck(all), all[0].Idle)
+		}
 		m.rows = append(m.rows, pipeline.RowOf(s, status, text))
 		return outcome{code: m.tally.count(status)}, nil
 	})
@@ -170,7 +177,7 @@ func (c *mergeFlags) portions(ctx context.Context, a *app, parts *parts) (int, e
 }
 
 // united says what portions come to together.
-func (m *merge) united(s *engine.Scenario, all []*prove.PortionReader) (engine.Status, string, error) {
+func (m *merge) united(sc *prove.Scope, all []*prove.PortionReader) (engine.Status, string, error) {
 	status, said := engine.Held, map[string]bool{}
 	for _, x := range all {
 		switch {
@@ -187,15 +194,8 @@ func (m *merge) united(s *engine.Scenario, all []*prove.PortionReader) (engine.S
 	if err != nil {
 		return 0, "", err
 	}
-	sc, err := all[0].Claim.Scope([]engine.Scenario{*s})
-	if err != nil {
-		return 0, "", err
-	}
-	lacks := prove.Lacks(&sc, all)
-	c := &all[0].Claim
-	text := fmt.Sprintf("every schedule of %s with at most %d of %s: %s, digest %s", history.Counted(c.Clients, "client"),
-		c.Most,
-		c.Faults, history.Counted(states, "state"), digest)
+	lacks := prove.Lacks(sc, all)
+	text := fmt.Sprintf("every schedule of %v: %s, digest %s", &all[0].Claim, history.Counted(states, "state"), digest)
 	var never []string
 	for sentence, held := range said { // order-free: sorted below
 		if !held {

@@ -74,6 +74,24 @@ func TestPortionsOfOneScopeMergeToTheWhole(t *testing.T) {
 	}
 }
 
+// A merge of portions says what its proof is of and what it says nothing of, as one search does.
+func TestMergedPortionsSayWhatIsNotProved(t *testing.T) {
+	t.Chdir(t.TempDir())
+	args := []string{"semaphore/semaphore", "-most", "0", "-slow-wakes"}
+	whole := simrun(t, append([]string{"prove"}, args...)...)
+	portions(t, 2, args...)
+	r := simrun(t, "merge", "parts")
+	scope := regexp.MustCompile(`^holds: (.*); \d+ states, `).FindStringSubmatch(whole.out)
+	_, beside, _ := strings.Cut(whole.out, "\n")
+	beside, _, _ = strings.Cut(beside, "1 scenario")
+	if scope == nil || strings.Count(beside, "\n      not ") != 3 {
+		t.Fatalf("%+v", whole)
+	}
+	if r.code != exitHeld || !strings.Contains(r.out, scope[1]) || !strings.Contains(r.out, "\n"+beside) {
+		t.Errorf("%+v, expected %s and\n%s", r, scope[1], beside)
+	}
+}
+
 func TestAPortionThatRefutesMakesTheMergeFail(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, bad())

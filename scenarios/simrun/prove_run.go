@@ -146,18 +146,32 @@ func (c *proveFlags) attempt(
 		fmt.Fprintf(a.out, "      ordered    %s\n", reports.Printable(x))
 	}
 	if r.Outcome == prove.Holds {
-		fmt.Fprintf(a.out, "      not in it  %s\n", reports.Printable(sc.Outside(s)))
-		for _, x := range r.Unstruck {
-			fmt.Fprintf(a.out, "      not struck %s\n", reports.Printable(x))
-		}
-		for _, x := range r.Idle {
-			fmt.Fprintf(a.out, "      not proved %s\n", reports.Printable(x))
-		}
+		unproved(a.out, sc.Outside(s), r.Unstruck, r.Idle)
 	}
 	if c.wide && ctx.Err() == nil && r.Outcome != prove.Violated {
 		return c.beyond(ctx, a, s, o, row, bar)
 	}
 	return row, nil
+}
+
+// printProof prints a certificate, and the sentences that no schedule reaches.
+func printProof(out io.Writer, r *prove.Result, took time.Duration) {
+	fmt.Fprintf(out, "%s  (%v)\n", reports.Printable(r.Certificate.String()), took.Round(10*time.Millisecond))
+	for _, sentence := range r.Never {
+		fmt.Fprintf(out, "      never      no schedule that was explored reaches: %s\n", reports.Printable(sentence))
+	}
+}
+
+// unproved prints what a proof says nothing of: what is outside of its scope, rules that could strike nowhere in that,
+// and checkers that have nothing to judge there.
+func unproved(out io.Writer, outside string, unstruck, idle []string) {
+	fmt.Fprintf(out, "      not in it  %s\n", reports.Printable(outside))
+	for _, x := range unstruck {
+		fmt.Fprintf(out, "      not struck %s\n", reports.Printable(x))
+	}
+	for _, x := range idle {
+		fmt.Fprintf(out, "      not proved %s\n", reports.Printable(x))
+	}
 }
 
 // beyond searches a recipe that nothing was found in by bounds that are wider in other ways, for as long again, and
@@ -243,11 +257,7 @@ func (c *proveFlags) report(
 	ctx context.Context, a *app, s *engine.Scenario, r *prove.Result, took time.Duration,
 ) (reports.Row, error) {
 	row := pipeline.Proved(s, r)
-	fmt.Fprintf(a.out, "%s  (%v)\n", reports.Printable(r.Certificate.String()), took.Round(10*time.Millisecond))
-	for _, sentence := range r.Never {
-		fmt.Fprintf(a.out, "      never      no schedule that was explored reaches: %s\n",
-			reports.Printable(sentence))
-	}
+	printProof(a.out, r, took)
 	if r.Outcome != prove.Violated {
 		return row, nil
 	}
