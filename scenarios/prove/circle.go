@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -122,25 +123,24 @@ func (x *traps) hold(y *state, list []sim.Transition) bool {
 	return some
 }
 
-// circles looks for a state of a closed level from where on the clients go on forever.
-func (p *prover) circles(ctx context.Context, s *search) error {
+// circles looks for a state of a closed level from where on the clients go on forever. If a limit is reached, it
+// returns what is not known then; else "".
+func (p *prover) circles(ctx context.Context, s *search) (left string, err error) {
 	found := s.hops.traps()
 	if len(found.caught) == 0 {
-		return nil
+		return "", nil
 	}
 	x := newSearch(&p.scope, p.Reductions, s.most)
 	x.memo, x.sentences, x.stuck, x.strict, x.again = p.memo, s.sentences, s.stuck, true, s.again
 	x.doubtful, x.traps = s.doubtful, found
-	if err := x.run(ctx, p.Workers, []edge{{}}, func() bool { return false }); err != nil {
-		return err
+	if err := x.run(ctx, p.Workers, []edge{{}}, p.full); err != nil {
+		return "", err
 	}
-	switch s.refuted = x.refuted; {
-	case x.refuted == nil && len(x.pool.queue) > 0:
-		s.unsure, p.result.Limited = "interrupted while it was looked into whether some loop has no end", true
-	case s.unsure == "":
-		s.unsure = x.unsure
+	s.refuted, s.unsure = x.refuted, cmp.Or(s.unsure, x.unsure)
+	if x.refuted == nil && len(x.pool.queue) > 0 {
+		left = "whether some loop has no end is not known"
 	}
-	return nil
+	return left, nil
 }
 
 // goesOn judges the schedule that leads to a state from where on the clients go on forever.

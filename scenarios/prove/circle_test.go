@@ -1,7 +1,10 @@
 package prove
 
 import (
+	"context"
 	"path/filepath"
+	"runtime/debug"
+	"strings"
 	"testing"
 
 	"zksim/checkers"
@@ -92,5 +95,36 @@ func TestALoopWithoutAnEndIsFoundThoughItKeepsNothing(t *testing.T) {
 		if r.Outcome != x.want || err != nil {
 			t.Errorf("%s, in pieces: %v, %v", x.name, &r.Certificate, err)
 		}
+	}
+}
+
+// circling is a context that is done as soon as a second search looks for loops without an end.
+type circling struct{ context.Context }
+
+func (circling) Err() error {
+	if strings.Contains(string(debug.Stack()), "circles(") {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestASearchForLoopsThatIsInterruptedIsResumed has the level saved that is closed until then.
+func TestASearchForLoopsThatIsInterruptedIsResumed(t *testing.T) {
+	x := tiny{name: "spins", program: spins, checker: checkers.Steps{}}
+	sc := x.scope(t)
+	sc.Scenario.SafetySteps, sc.Scenario.MaxSteps = 300, 1000
+	o := Options{Reductions: Every, Checkpoint: filepath.Join(t.TempDir(), "checkpoint")}
+	r, err := Prove(circling{t.Context()}, sc, o)
+	const want = "; whether some loop has no end is not known"
+	if err != nil || r.Outcome != Inconclusive || !strings.HasSuffix(r.Why, want) || r.Last.States == 0 {
+		t.Fatalf("%v, %v, expected %s", &r.Certificate, err, want)
+	}
+	saved, err := (&prover{scope: sc, Options: Options{Reductions: Every, Checkpoint: o.Checkpoint, Stuck: usuallyStuck},
+		result: Result{Certificate: Certificate{Claim: sc.claim(Every)}}}).resume()
+	if err != nil || saved == nil || len(saved.Edges) > 0 || len(saved.Hops) == 0 {
+		t.Fatalf("%+v, %v, expected a level that is closed", saved, err)
+	}
+	if r, err = Prove(t.Context(), sc, o); err != nil || r.Outcome != Violated || r.Checker != "steps" {
+		t.Errorf("%v, %v", &r.Certificate, err)
 	}
 }

@@ -114,7 +114,7 @@ func (x *Portion) conclude(ctx context.Context, p *prover, s *search) error {
 	case s.refuted != nil:
 		p.refuted(s)
 	case ctx.Err() != nil || len(s.pool.queue) > 0:
-		p.gaveUp(ctx, s)
+		p.gaveUp(ctx, s, cmp.Or(s.frontierLeft(), "frontier 0"))
 	case s.unsure != "":
 		cert.Outcome, cert.Why = Inconclusive, s.unsure
 	case len(s.hops.traps().caught) > 0: // whether others can end it, only a search of the whole can tell

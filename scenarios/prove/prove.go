@@ -166,8 +166,9 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	if s.audit != nil && s.audit.says != "" {
 		return false, AuditError(s.audit.says)
 	}
-	if s.refuted == nil && len(s.pool.queue) == 0 {
-		if err := p.circles(ctx, s); err != nil {
+	left := s.frontierLeft()
+	if s.refuted == nil && left == "" {
+		if left, err = p.circles(ctx, s); err != nil {
 			return false, err
 		}
 	}
@@ -181,8 +182,8 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	case s.refuted != nil:
 		p.refuted(s)
 		return false, p.discard()
-	case len(s.pool.queue) > 0:
-		return false, p.gaveUp(ctx, s)
+	case left != "":
+		return false, p.gaveUp(ctx, s, left)
 	case s.unsure != "":
 		cert.Outcome, cert.Why = Inconclusive, s.unsure
 		return false, nil
@@ -250,8 +251,16 @@ func (p *prover) refuted(s *search) {
 	cert.Struck, cert.Schedule = s.most, r.Schedule.Names
 }
 
-// gaveUp writes down how far the search has come, and saves it.
-func (p *prover) gaveUp(ctx context.Context, s *search) error {
+// frontierLeft says what a search has left to explore, "" if nothing.
+func (s *search) frontierLeft() string {
+	if len(s.pool.queue) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("frontier %d", len(s.pool.queue))
+}
+
+// gaveUp writes down how far the search has come and what is left, and saves it.
+func (p *prover) gaveUp(ctx context.Context, s *search, left string) error {
 	why := cmp.Or(p.stop, "interrupted")
 	if s.full.Load() {
 		why = "the number of states is reached"
@@ -264,21 +273,17 @@ func (p *prover) gaveUp(ctx context.Context, s *search) error {
 	}
 	cert, last := &p.result.Certificate, p.result.Last
 	cert.Outcome, p.result.Limited = Inconclusive, true
-	cert.Why = fmt.Sprintf("%s with at most %s after %s, %s and %s; frontier %d", why,
-		history.Counted(last.Faults, "fault"),
+	cert.Why = fmt.Sprintf("%s with at most %s after %s, %s and %s; %s", why, history.Counted(last.Faults, "fault"),
 		history.Counted(last.States, "state"), history.Counted(last.Transitions, "transition"),
-		history.Counted(last.Schedules, "schedule"), len(s.pool.queue))
+		history.Counted(last.Schedules, "schedule"), left)
 	return p.save(s, s.pool.queue)
 }
 
 // watch reports progress, saves, and looks at the limits. It returns true when one
 // is reached.
 func (p *prover) watch(s *search) bool {
-	if p.Memory > 0 {
-		if used := heap(); used > p.Memory {
-			p.stop = fmt.Sprintf("the memory is up, %d MB,", used>>20)
-			return true
-		}
+	if p.full() {
+		return true
 	}
 	if p.Progress != nil && time.Since(p.asked) >= progressEvery {
 		p.asked = time.Now()
@@ -289,6 +294,19 @@ func (p *prover) watch(s *search) bool {
 		p.saved = time.Now()
 	}
 	return false
+}
+
+// full reports whether the limit of memory is reached.
+func (p *prover) full() bool {
+	used := int64(0)
+	if p.Memory > 0 {
+		used = heap()
+	}
+	if used <= p.Memory {
+		return false
+	}
+	p.stop = fmt.Sprintf("the memory is up, %d MB,", used>>20)
+	return true
 }
 
 const progressEvery = 200 * time.Millisecond
