@@ -178,6 +178,21 @@ func TestCertificatesComeBackAsTheyWereWritten(t *testing.T) {
 	}
 }
 
+// Nothing is left to go on with from the checkpoint of a search that is finished, whatever it came to.
+func TestAFinishedSearchRemovesItsCheckpoint(t *testing.T) {
+	sc := about(t, "lock/lock", "expire=1", -1) // which can strike nowhere
+	o := Options{Reductions: Every, Checkpoint: filepath.Join(t.TempDir(), "checkpoint"), States: 100}
+	certify(t, sc, o)
+	if _, err := os.Stat(o.Checkpoint); err != nil {
+		t.Fatal(err)
+	}
+	o.States = 0
+	r := certify(t, sc, o)
+	if _, err := os.Stat(o.Checkpoint); r.Limited || !strings.HasPrefix(r.Why, neverStrikes) || !os.IsNotExist(err) {
+		t.Errorf("%v, %v", &r.Certificate, err)
+	}
+}
+
 // A search that reaches a limit has closed levels before, which a certificate must bear out.
 func TestALimitedSearchContradictsACertificateByItsLevels(t *testing.T) {
 	sc := about(t, "lock/lock", "disconnect=1", -1)

@@ -186,7 +186,7 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 		return false, p.gaveUp(ctx, s, left)
 	case s.unsure != "":
 		cert.Outcome, cert.Why = Inconclusive, s.unsure
-		return false, nil
+		return false, p.discard()
 	}
 	cert.Levels = append(cert.Levels, p.result.Last)
 	cert.Collision = pairs(states, 128) + p.chance + p.memo.chance()
@@ -195,7 +195,7 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	}
 	if s.most == 0 && p.scope.most() > 0 && !s.withheld.Load() {
 		cert.Outcome, cert.Why = Inconclusive, neverStrikes+p.scope.lacks()
-		return false, nil
+		return false, p.discard()
 	}
 	if s.most < p.scope.most() && s.withheld.Load() {
 		return true, nil
