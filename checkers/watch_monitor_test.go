@@ -306,7 +306,7 @@ func neverOlder(h *history.History) Level {
 				continue
 			}
 			ended := slices.ContainsFunc(before, func(y history.Event) bool {
-				return y.Kind == history.Deleted && y.Path == e.Path && y.Zxid > x.Zxid && (e.Zxid == 0 || y.Zxid < e.Zxid)
+				return y.Kind == history.Deleted && y.Path == e.Path && y.Zxid > x.Zxid && (e.Zxid == 0 || y.Zxid <= e.Zxid)
 			})
 			switch {
 			case x.Zxid == 0:

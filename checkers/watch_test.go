@@ -32,6 +32,12 @@ func TestWhatIsToldDoesNotGoBack(t *testing.T) {
 			told c1 o1 gone /w/a
 			told c1 o1 data /w/a z5`, event: 4, message: "c1 was told the state of /w/a at zxid 0x5 again after it was told " +
 			"that it was gone"},
+		{name: "made anew by the txn that has deleted it", text: `
+			told c1 o1 data /w/a z3
+			deleted c2 /w/a z6
+			created c2 /w/a z6
+			told c1 o1 gone /w/a
+			told c1 o1 data /w/a z6`},
 		{name: "back to before the beginning", text: `
 			deleted c2 /w/a z4
 			told c1 o1 gone /w/a
