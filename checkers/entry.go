@@ -11,7 +11,8 @@ import (
 // n were inside at some moment during the call. An Enter that has begun counts
 // until it fails or Leave begins. One that failed while the connection was down
 // cannot be sure that its znode is gone and may count forever, as a client that
-// crashed.
+// crashed. Of a client with several connections nobody knows which is meant: all
+// have to be up.
 //
 // The operations are called enter, asked for n participants (Value), and leave.
 type Entry struct{}
@@ -46,7 +47,7 @@ type entries struct {
 	calls  []entering
 	inside int64
 	stays  []caller // whose Enter has begun and counts, and who have not begun to leave
-	online []int32  // clients that have a connection
+	lines  []line   // of which something was heard
 }
 
 // entering is an Enter in progress.
@@ -57,14 +58,20 @@ type entering struct {
 	offline bool  // the connection was down at some time
 }
 
+// line is a connection, and whether it is up.
+type line struct {
+	connection
+	up bool
+}
+
 func (m *entries) Reset() {
-	m.calls, m.inside, m.stays, m.online = m.calls[:0], 0, m.stays[:0], m.online[:0]
+	m.calls, m.inside, m.stays, m.lines = m.calls[:0], 0, m.stays[:0], m.lines[:0]
 }
 
 // Hash implements [Monitor]. Of a call that has seen enough inside, it no longer
 // matters how many are enough.
 func (m *entries) Hash() uint64 {
-	var calls, online hash.Hash // in any order
+	var calls, stays, lines hash.Hash // in any order
 	for _, x := range m.calls {
 		p := printOf(m.calls, x.caller).Bool(x.offline)
 		if x.most < x.need {
@@ -73,12 +80,12 @@ func (m *entries) Hash() uint64 {
 		calls += p
 	}
 	for _, s := range m.stays {
-		online += printOf(m.stays, s).Uint64(1)
+		stays += printOf(m.stays, s)
 	}
-	for _, c := range m.online {
-		online += hash.Hash(0).Uint64(uint64(c))
+	for _, x := range m.lines {
+		lines += hash.Hash(x.client).Uint64(uint64(x.number)).Bool(x.up)
 	}
-	return uint64(hash.Hash(m.inside).Uint64(uint64(calls)).Uint64(uint64(online)))
+	return uint64(hash.Hash(m.inside).Uint64(uint64(calls)).Uint64(uint64(stays)).Uint64(uint64(lines)))
 }
 
 // ends notes that a stay counts no more, if it still did.
@@ -93,13 +100,13 @@ func (m *entries) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch {
 	case e.Kind == history.Session:
-		m.session(e.Client, e.Op == "StateHasSession")
+		m.session(connectionOf(e), e.Op == "StateHasSession")
 	case e.Kind == history.Crashed: // it counts as inside
 		m.calls = drop(m.calls, func(x entering) bool { return x.client == e.Client })
 	case e.Kind == history.Invoke && e.Op == "enter":
 		m.inside++
 		m.stays = append(forget(m.stays, callerOf(e)), callerOf(e))
-		m.calls = append(m.calls, entering{caller: callerOf(e), need: e.Value, offline: !slices.Contains(m.online, e.Client)})
+		m.calls = append(m.calls, entering{caller: callerOf(e), need: e.Value, offline: !m.online(e.Client)})
 		for k := range m.calls {
 			m.calls[k].most = max(m.calls[k].most, m.inside)
 		}
@@ -119,15 +126,19 @@ func (m *entries) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// session notes whether a client has a connection.
-func (m *entries) session(client int32, online bool) {
-	m.online = drop(m.online, func(c int32) bool { return c == client })
-	if online {
-		m.online = append(m.online, client)
-		return
+// online reports whether a client has a connection, and none that is down.
+func (m *entries) online(client int32) bool {
+	is := func(up bool) func(x line) bool {
+		return func(x line) bool { return x.client == client && x.up == up }
 	}
+	return slices.ContainsFunc(m.lines, is(true)) && !slices.ContainsFunc(m.lines, is(false))
+}
+
+// session notes whether a connection is up.
+func (m *entries) session(c connection, up bool) {
+	recall(&m.lines, func(x *line) bool { return x.connection == c }, line{connection: c}).up = up
 	for k := range m.calls {
-		if x := &m.calls[k]; x.client == client {
+		if x := &m.calls[k]; x.client == c.client && !up {
 			x.offline = true
 		}
 	}
