@@ -35,7 +35,8 @@ func (o *queueOp) returns(e *history.Event) {
 }
 
 // queueOps are the operations in progress, in the order in which they began. Which these
-// are is part of a world's state, but for those of clients that have crashed.
+// are is part of a world's state, but for those of clients that have crashed. Of one object
+// several may go on, as where one goroutine puts and another one takes.
 type queueOps []queueOp
 
 // step returns the operation that begins or ends with event i, if one does.
@@ -48,7 +49,7 @@ func (q *queueOps) step(h *history.History, i int) (o queueOp, ok bool) {
 		return o, true
 	case history.Return:
 		for k := len(*q) - 1; k >= 0; k-- {
-			if o = (*q)[k]; o.object == e.Object {
+			if o = (*q)[k]; o.object == e.Object && o.name == e.Op {
 				*q = slices.Delete(*q, k, k+1)
 				o.returns(e)
 				return o, true

@@ -38,6 +38,7 @@ type queuedItem struct {
 // ask is an operation in progress that asks for an item, or returns one.
 type ask struct {
 	caller
+	op     string
 	free   []int64 // that were so all the time
 	got    int64   // the item that the client has claimed, or removed, meanwhile; 0: none
 	passed int64   // an item that was free and comes before that one; 0: none
@@ -67,7 +68,7 @@ func (p *places) print() hash.Hash {
 		for _, item := range a.free {
 			free += hash.Hash(0).Uint64(uint64(item))
 		}
-		all += printOf(p.asks, a.caller).Uint64(uint64(free)).Uint64(uint64(a.got)).Uint64(uint64(a.passed)).
+		all += printOf(p.asks, a.caller).String(a.op).Uint64(uint64(free)).Uint64(uint64(a.got)).Uint64(uint64(a.passed)).
 			String(a.from).Bool(a.moved)
 	}
 	return all
@@ -75,7 +76,7 @@ func (p *places) print() hash.Hash {
 
 // begin notes that an operation begins, when all txns up to a zxid were committed.
 func (p *places) begin(o *queueOp, committed int64) {
-	x := ask{caller: caller{o.client, o.object}}
+	x := ask{caller: o.who(), op: o.name}
 	if o.name == "put" {
 		p.puts = append(p.puts, placing{caller: x.caller, item: o.item})
 	}
@@ -94,12 +95,19 @@ func (p *places) begin(o *queueOp, committed int64) {
 
 // ends returns what is known of an operation that has ended.
 func (p *places) ends(o *queueOp) (x ask) {
-	p.puts = forget(p.puts, caller{o.client, o.object})
-	if k := find(p.asks, caller{o.client, o.object}); k >= 0 {
+	if o.name == "put" {
+		p.puts = forget(p.puts, o.who())
+	}
+	if k := p.asked(o); k >= 0 {
 		x = p.asks[k]
 		p.asks = slices.Delete(p.asks, k, k+1)
 	}
 	return x
+}
+
+// asked returns the place of what an operation has asked for, -1 if there is none.
+func (p *places) asked(o *queueOp) int {
+	return slices.IndexFunc(p.asks, func(a ask) bool { return a.caller == o.who() && a.op == o.name })
 }
 
 // change notes a txn. What is put is what an operation on a queue puts; first reports which of two items comes first.
@@ -161,7 +169,7 @@ func (p *places) create(e *history.Event, ops queueOps) {
 		}
 	}
 	for _, o := range ops {
-		k := find(p.asks, caller{o.client, o.object})
+		k := p.asked(&o)
 		if o.name == "return" && o.item == item && o.client == e.Client && k >= 0 {
 			a := &p.asks[k]
 			a.moved = a.moved || path.Dir(a.from) == path.Dir(e.Path)

@@ -115,6 +115,14 @@ func TestAQueueIsEmptyOnlyIfNothingWasFreeAllTheTime(t *testing.T) {
 			return c3 o3 claim v7
 			return c2 o2 trytake ok: empty`, event: 10,
 			message: "c2 was told that the queue is empty while item 8 was free all the time since it asked"},
+		{name: "the one that is put by an object that was told so before", text: `
+			invoke c1 o1 put v7
+			invoke c1 o1 trytake
+			return c1 o1 trytake ok: empty
+			created c1 /q/items/a z1 "7"
+			invoke c2 o2 trytake
+			return c2 o2 trytake ok: empty`, event: 5,
+			message: "c2 was told that the queue is empty while item 7 was free all the time since it asked"},
 		{name: "both were", text: inTree + `
 			invoke c2 o2 trytake
 			invoke c3 o3 claim

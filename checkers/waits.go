@@ -123,7 +123,7 @@ func (m *waiters) Step(h *history.History, i int) Verdict {
 	case history.Invoke:
 		switch e.Op {
 		case "lock", "rlock", "acquire", "campaign", "leader":
-			m.waiting = append(forget(m.waiting, callerOf(e)), wait{callerOf(e), e.Op})
+			m.waiting = append(m.waiting, wait{callerOf(e), e.Op})
 		}
 	case history.Return:
 		if e.Op == "acknowledge" && e.Err == nil {

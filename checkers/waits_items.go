@@ -1,6 +1,8 @@
 package checkers
 
 import (
+	"slices"
+
 	"zksim/internal/hash"
 	"zksim/model/history"
 )
@@ -20,6 +22,7 @@ type consumers struct {
 // gift is an item that is being put or given back.
 type gift struct {
 	caller
+	op   string
 	item int64
 }
 
@@ -71,9 +74,9 @@ func (m *consumers) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch {
 	case e.Kind == history.Invoke && gets(e.Op):
-		m.waiting = append(forget(m.waiting, callerOf(e)), wait{callerOf(e), e.Op})
+		m.waiting = append(m.waiting, wait{callerOf(e), e.Op})
 	case e.Kind == history.Return && gets(e.Op):
-		m.waiting = forget(m.waiting, callerOf(e))
+		m.waiting = drop(m.waiting, func(w wait) bool { return w == wait{callerOf(e), e.Op} })
 		switch {
 		case e.Err == nil:
 			m.add(e.Value, -1)
@@ -81,12 +84,9 @@ func (m *consumers) Step(h *history.History, i int) Verdict {
 			m.lost++
 		}
 	case e.Kind == history.Invoke && gives(e.Op):
-		m.giving = append(forget(m.giving, callerOf(e)), gift{callerOf(e), e.Value})
+		m.giving = append(m.giving, gift{callerOf(e), e.Op, e.Value})
 	case e.Kind == history.Return && gives(e.Op):
-		var x gift
-		if m.giving, x = take(m.giving, e); e.Err == nil {
-			m.add(x.item, 1)
-		}
+		m.given(e)
 	case e.Kind == history.Crashed:
 		n := len(m.waiting)
 		m.waiting = drop(m.waiting, func(w wait) bool { return w.client == e.Client })
@@ -97,6 +97,18 @@ func (m *consumers) Step(h *history.History, i int) Verdict {
 			m.waiting[0].client, m.waiting[0].op, itemsAre(m.free()))
 	}
 	return Verdict{}
+}
+
+// given notes that an item was put or given back, or was perhaps.
+func (m *consumers) given(e *history.Event) {
+	k := slices.IndexFunc(m.giving, func(x gift) bool { return x.caller == callerOf(e) && x.op == e.Op })
+	if k < 0 {
+		return
+	}
+	if e.Err == nil {
+		m.add(m.giving[k].item, 1)
+	}
+	m.giving = slices.Delete(m.giving, k, k+1)
 }
 
 // itemsAre writes a number of items, with the verb.

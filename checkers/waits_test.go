@@ -35,6 +35,11 @@ func TestNobodyWaitsForWhatIsFreeWhenNothingElseCanHappen(t *testing.T) {
 			acquired c1 o1 /l/a
 			invoke c2 o2 lock
 			told c1 at-rest`},
+		{name: "the leadership that nobody has, by an object that asks who leads", text: `
+			invoke c1 o1 campaign
+			invoke c1 o1 leader
+			told c2 at-rest`, event: 2,
+			message: "c1 waits in its campaign when nothing but time can pass, although nobody has what it waits for"},
 		{name: "a lock that nobody has", text: `
 			acquired c1 o1 /l/a
 			invoke c2 o2 lock
@@ -105,6 +110,16 @@ func TestNobodyWaitsForAnItemThatIsFreeWhenNothingElseCanHappen(t *testing.T) {
 			return c3 o3 claim: unknown
 			invoke c2 o2 take
 			told c1 at-rest`},
+		{name: "one is put and another perhaps returned, by one object, and the one that waits tries, too", text: `
+			invoke c3 o3 put v1
+			invoke c3 o3 return v2
+			return c3 o3 return: unknown
+			return c3 o3 put
+			invoke c2 o2 take
+			invoke c2 o2 trytake
+			return c2 o2 trytake ok: empty
+			told c1 at-rest`, event: 7,
+			message: "c2 waits in its take when nothing but time can pass, although at least 1 item is free"},
 		{name: "a claim that was given up in time", text: put + `
 			invoke c3 o3 claim
 			return c3 o3 claim ok: canceled
