@@ -19,7 +19,8 @@ import (
 //
 // The other exemption is for locks that may be broken: a belief is excused from
 // the moment when somebody begins to delete its znode, the Invoke of "break",
-// until the holder is told.
+// until the holder is told. Once that has succeeded, a znode that is made by the
+// same path is another one.
 //
 // A writer that becomes a reader does nothing until it is told, so that its belief
 // rests from the Invoke of "downgrade".
@@ -69,8 +70,16 @@ type believers struct {
 	active    []claim
 	deceived  deceived
 	excused   []claim // that began or went on then
-	broken    []string
+	broken    []breakage
 	claimants claimants
+}
+
+// breakage is that somebody deletes a znode, and whether that has succeeded.
+type breakage struct {
+	caller
+	path  string
+	done  bool
+	maker int32 // of the znode that has come by that path since; 0: nobody
 }
 
 func (b *believers) Reset() {
@@ -86,8 +95,8 @@ func (b *believers) Hash() uint64 {
 	for _, a := range b.excused {
 		sums[2] += b.claimants.print(a)
 	}
-	for _, path := range b.broken {
-		sums[3] += hash.Hash(0).String(path)
+	for _, x := range b.broken {
+		sums[3] += hash.Hash(0).String(x.path).Bool(x.done).Int(int64(x.maker))
 	}
 	x := hash.Hash(0)
 	for _, s := range sums {
@@ -107,7 +116,7 @@ func (b *believers) Step(h *history.History, i int) Verdict {
 		if b.deceived.has(e.Client) {
 			b.excused = append(b.excused, mine)
 		}
-		if slices.ContainsFunc(b.excused, mine.sameObject) || slices.Contains(b.broken, e.Path) {
+		if slices.ContainsFunc(b.excused, mine.sameObject) || b.breaks(mine) {
 			return Verdict{}
 		}
 		if v := b.tooMany(h, i, mine); v.Level == Violated {
@@ -117,10 +126,22 @@ func (b *believers) Step(h *history.History, i int) Verdict {
 	case history.Invoke:
 		switch e.Op {
 		case "break":
-			b.broken = append(b.broken, e.Path)
+			b.broken = append(b.broken, breakage{caller: callerOf(e), path: e.Path})
 			b.active = drop(b.active, func(a claim) bool { return a.path == e.Path })
 		case "downgrade":
 			b.active = drop(b.active, func(a claim) bool { return a.object == e.Object })
+		}
+	case history.Return:
+		for k := range b.broken {
+			if x := &b.broken[k]; x.caller == callerOf(e) && x.path == e.Path {
+				x.done = x.done || e.Op == "break" && e.Err == nil
+			}
+		}
+	case history.Created:
+		for k := range b.broken {
+			if x := &b.broken[k]; x.done && x.path == e.Path {
+				x.maker = e.Client
+			}
 		}
 	case history.Released, history.Lost:
 		b.claimants.end(e.Object)
@@ -138,6 +159,11 @@ func (b *believers) Step(h *history.History, i int) Verdict {
 		b.active = drop(b.active, func(a claim) bool { return a.client == e.Client })
 	}
 	return Verdict{}
+}
+
+// breaks reports whether somebody deletes the znode of a claim, or has.
+func (b *believers) breaks(c claim) bool {
+	return slices.ContainsFunc(b.broken, func(x breakage) bool { return x.path == c.path && x.maker != c.client })
 }
 
 // tooMany objects to a claim beside those of other clients that exclude it.

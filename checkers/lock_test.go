@@ -151,6 +151,32 @@ func TestBeliefIsOfOneClient(t *testing.T) {
 	})
 }
 
+func TestBeliefInWhatComesByThePathOfABrokenLock(t *testing.T) {
+	const broken = `
+		created c1 /l/a z1 s11
+		invoke c3 o3 break /l/a
+		deleted c3 /l/a z2 s11
+	`
+	judge(t, Belief{}, []judgement{
+		{name: "what comes by the path of a lock that was broken is not excused", text: broken + `
+			return c3 o3 break /l/a
+			created c2 /l/a z3 s12
+			acquired c2 o2 /l/a
+			acquired c3 o3 /l/b`, event: 6, message: "c3 believes that it holds the lock by /l/b while c2 still believes so " +
+			"by /l/a"},
+		{name: "whoever had it before is", text: broken + `
+			return c3 o3 break /l/a
+			created c2 /l/a z3 s12
+			acquired c2 o2 /l/a
+			acquired c1 o1 /l/a`},
+		{name: "so is what comes while it is being broken", text: broken + `
+			return c3 o3 break /l/a: unknown
+			created c2 /l/a z3 s12
+			acquired c2 o2 /l/a
+			acquired c3 o3 /l/b`},
+	})
+}
+
 func TestBeliefSaysWhoHasDeletedWhatAnotherHolds(t *testing.T) {
 	judge(t, Belief{}, []judgement{
 		{name: "two at once, since one has deleted what the other holds", text: `
