@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
+
 	"zksim/faults"
 	"zksim/internal/explain"
 	"zksim/model/history"
@@ -139,5 +141,46 @@ func TestThatThereIsNoneIsCertainWhereAllRunsWereTried(t *testing.T) {
 	if _, err := explain.Search(t.Context(), s, p, &history.History{}, 1); err == nil ||
 		err.Error() != "the history has nothing that a client does or sees" {
 		t.Error(err)
+	}
+}
+
+// The library refuses a call, or has it wait for a connection that never comes: on the wire there is none, and in the
+// simulator there is.
+func TestACallThatIsNeverSentIsNotOnTheWire(t *testing.T) {
+	big := make([]byte, 2_000_000) // more than the library encodes
+	for name, x := range map[string]struct {
+		faults  string
+		program func(p *engine.Process)
+		events  []history.Event
+	}{
+		"closed": {"none", func(p *engine.Process) {
+			p.Conn.Close()
+			p.Conn.Exists("/a")
+		}, nil},
+		"too long, and then not": {"none", func(p *engine.Process) {
+			p.Conn.Create("/a", big, 0, zk.WorldACL(zk.PermAll))
+			p.Conn.Create("/a", nil, 0, zk.WorldACL(zk.PermAll))
+		}, []history.Event{{Kind: history.Call, Op: "create", Path: "/a"},
+			{Kind: history.Reply, Op: "create", Path: "/a", Zxid: 7}}},
+		"waits": {"disconnect=1 expire=1", func(p *engine.Process) {
+			for range 2 {
+				p.Conn.Exists("/a")
+			}
+		}, []history.Event{{Kind: history.Call, Op: "exists", Path: "/a"},
+			{Kind: history.Fault, Op: "expire c1"}}},
+	} {
+		s := &engine.Scenario{Name: "a/unsent", Clients: 1, Program: func(p *engine.Process) {
+			x.program(p)
+			p.Always("it goes on", false)
+		}}
+		h := &history.History{Clients: 1, Events: append([]history.Event{{Kind: history.Session, Session: 1 << 56}},
+			append(x.events, history.Event{Kind: history.Told, Op: "always", Path: "it goes on"})...)}
+		for i := range h.Events {
+			h.Events[i].Client = 1
+		}
+		p := engine.Schedule{Scenario: s.Name, Servers: 1, Faults: plan(t, x.faults)}
+		if x, err := explain.Search(t.Context(), s, p, h, 1000); err != nil || !x.Found() {
+			t.Errorf("%s: %+v, %v", name, x, err)
+		}
 	}
 }

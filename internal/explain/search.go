@@ -79,8 +79,9 @@ type search struct {
 	*wanted
 	path   []branch
 	depth  int
-	read   int   // events of the run in progress
-	seen   []int // by client
+	read   int             // events of the run in progress
+	seen   []int           // by client
+	unsent []history.Event // calls that wait for a connection, which nobody would have heard yet on the wire
 	known  map[state]bool
 	answer Answer
 }
@@ -92,7 +93,7 @@ type branch struct {
 }
 
 func (x *search) begin() {
-	x.depth, x.read = 0, 0
+	x.depth, x.read, x.unsent = 0, 0, x.unsent[:0]
 	x.seen = make([]int, len(x.byOne))
 }
 
@@ -136,23 +137,81 @@ func (x *search) Choose(w *sim.World) (sim.Transition, bool, error) {
 
 // look compares what clients have seen since it looked last with what is wanted.
 func (x *search) look(w *sim.World) error {
-	for ; x.read < len(w.History.Events); x.read++ {
-		s, ok := see(&w.History.Events[x.read])
-		if !ok {
-			continue
-		}
-		if int(s.client) >= len(x.byOne) {
+	waiting := x.unsent
+	x.unsent = nil
+	for i := range waiting {
+		if !x.called(w, &waiting[i]) {
 			return errDead
 		}
-		n := x.seen[s.client]
-		if n == len(x.byOne[s.client]) {
-			continue // the record ends before
-		}
-		if x.byOne[s.client][n] != s {
-			return errDead
-		}
-		x.seen[s.client]++
 	}
+	for ; x.read < len(w.History.Events); x.read++ {
+		e := &w.History.Events[x.read]
+		ok := true
+		switch {
+		case x.wire && e.Kind == history.Call:
+			ok = x.called(w, e)
+		case x.wire && e.Kind == history.Reply:
+			ok = x.ended(e) && x.match(e)
+		default:
+			ok = x.match(e)
+		}
+		if !ok {
+			return errDead
+		}
+	}
+	return x.count()
+}
+
+// called matches a call if it was sent, and else keeps it until it is; false: something else is wanted.
+func (x *search) called(w *sim.World, e *history.Event) bool {
+	failed := slices.ContainsFunc(w.History.Events[x.read:], func(r history.Event) bool {
+		return unanswered(&r) && r.Client == e.Client && r.Op == e.Op && r.Path == e.Path
+	})
+	if failed { // by now its coroutine is at something else
+		x.unsent = append(x.unsent, *e)
+		return true
+	}
+	for _, t := range w.Client(int(e.Client)).Tasks() {
+		if q := t.Request; q != nil && t.Doing != sim.Unsent && sim.OpName(q) == e.Op && q.Path == e.Path {
+			return x.match(e)
+		}
+	}
+	x.unsent = append(x.unsent, *e)
+	return true
+}
+
+// ended forgets the call that has this end, if it was kept; false: that was answered, and something else is wanted.
+func (x *search) ended(e *history.Event) bool {
+	i := slices.IndexFunc(x.unsent, func(c history.Event) bool {
+		return c.Client == e.Client && c.Op == e.Op && strings.HasPrefix(e.Path, c.Path)
+	})
+	if i < 0 {
+		return true
+	}
+	call := x.unsent[i]
+	x.unsent = slices.Delete(x.unsent, i, i+1)
+	return unanswered(e) || x.match(&call)
+}
+
+// match reports whether an event is what its client is wanted to see next.
+func (x *search) match(e *history.Event) bool {
+	s, ok := see(e)
+	switch {
+	case !ok:
+		return true
+	case int(s.client) >= len(x.byOne):
+		return false
+	}
+	n := x.seen[s.client]
+	if n == len(x.byOne[s.client]) {
+		return true // the record ends before
+	}
+	x.seen[s.client]++
+	return x.byOne[s.client][n] == s
+}
+
+// count notes how much was seen; errFound: everything.
+func (x *search) count() error {
 	got := 0
 	for _, n := range x.seen {
 		got += n

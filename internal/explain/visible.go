@@ -5,6 +5,7 @@ package explain
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,7 +31,21 @@ var own = []string{"setWatches", "setWatches2", "createSession", "closeSession",
 
 // notAnswered are the errors by which a library ends a call that no server has answered: on the wire there is nothing.
 var notAnswered = []string{"zk: connection closed", "zk: session has been expired by the server",
-	"zk: could not connect to a server", "context canceled"}
+	"zk: could not connect to a server", "zk: buffer too small", "write tcp: broken pipe", "context canceled"}
+
+// unanswered reports whether an event is the end of a call that no server has answered.
+func unanswered(e *history.Event) bool {
+	return e.Kind == history.Reply && e.Err != nil && slices.Contains(notAnswered, e.Err.Error())
+}
+
+// OnWire reports whether a history was heard on the wire, where answers have zxids, and sessions the id of a server in
+// front: a call that is never sent, as to a connection that was closed, is none there. In a history that the simulator
+// has recorded it is one.
+func OnWire(h *history.History) bool {
+	return slices.ContainsFunc(h.Events, func(e history.Event) bool {
+		return e.Kind == history.Reply && e.Zxid > 0 || e.Kind == history.Session && uint64(e.Session) > math.MaxUint32
+	})
+}
 
 // see returns what a client sees in an event; false: nothing.
 func see(e *history.Event) (sight, bool) {
@@ -47,8 +62,7 @@ func see(e *history.Event) (sight, bool) {
 	case history.Write:
 		answer = fmt.Sprintf(", accepted %v", e.OK)
 	case history.Call, history.Reply:
-		if slices.Contains(own, e.Op) || e.Kind == history.Reply && e.Err != nil &&
-			slices.Contains(notAnswered, e.Err.Error()) {
+		if slices.Contains(own, e.Op) || unanswered(e) {
 			return sight{}, false
 		}
 	case history.Notify:
@@ -67,13 +81,14 @@ func see(e *history.Event) (sight, bool) {
 // wanted is what the clients of a history have seen.
 type wanted struct {
 	h     *history.History
+	wire  bool      // see OnWire
 	byOne [][]sight // by client
 	place [][]int   // of each, in the history
 	total int
 }
 
 func newWanted(h *history.History) *wanted {
-	w := &wanted{h: h, byOne: make([][]sight, h.Clients+1), place: make([][]int, h.Clients+1)}
+	w := &wanted{h: h, wire: OnWire(h), byOne: make([][]sight, h.Clients+1), place: make([][]int, h.Clients+1)}
 	for i := range h.Events {
 		if s, ok := see(&h.Events[i]); ok {
 			w.byOne[s.client] = append(w.byOne[s.client], s)
