@@ -147,6 +147,11 @@ func (p Plan) InSim(struck []int) (q Plan) {
 		"black-hole": {"disconnect", "learn-late"},
 		// the client that moves to the old leader was not told an answer, which the new one has
 		"depose": {"depose", "late-commit", "lose-reply", "failover"},
+		// each of these closes a connection as well
+		"late-request":  {"disconnect", "late-request", "expire"},
+		"expire":        {"disconnect", "expire"},
+		"failover":      {"disconnect", "failover"},
+		"deliver-close": {"deliver-close", "expire"},
 	}
 	for i, r := range p {
 		if i >= len(struck) || struck[i] == 0 {

@@ -113,3 +113,22 @@ func TestWhatServersCannotHaveIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// A fault of a real ensemble closes the connection itself; what the simulator has for it may need another one that does.
+func TestWhatHasStruckOnARealEnsembleCanStrikeInTheSimulator(t *testing.T) {
+	for _, f := range faults.RealTable {
+		if f.Doc == "" || f.Name == "deliver-close" { // which closes the connection in the simulator, too
+			continue
+		}
+		p := faults.Plan{{Fault: f.Name, Budget: 2}}
+		q := p.InSim([]int{2})
+		if len(q) == 0 {
+			t.Errorf("%s is nothing in the simulator", p)
+		}
+		for _, r := range q {
+			if why := r.Lacks(q, 3); strings.Contains(why, "; add ") {
+				t.Errorf("%s becomes %s: %s", p, q, why)
+			}
+		}
+	}
+}
