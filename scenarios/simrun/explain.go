@@ -197,12 +197,24 @@ func (c *explainFlags) read(a *app, file string) (*history.History, *engine.Scen
 	return h, s, p, err
 }
 
-// struck is the plan of what has struck, as often as it has.
+// struck is the plan of what has struck, as often as it has; of a real ensemble it is what comes closest to that.
 func struck(h *history.History) (p faults.Plan) {
+	var q faults.Plan
+	for _, name := range reports.Struck(h) {
+		word, whom, _ := strings.Cut(name, " ")
+		r := faults.Rule{Fault: word, Budget: 1}
+		if strings.HasPrefix(whom, "s") {
+			r.Aim.Server = whom
+		}
+		q = append(q, r)
+	}
+	if lookup.OnWire(h) {
+		q = q.InSim(slices.Repeat([]int{1}, len(q)))
+	}
 	for i := range faults.Table {
 		n := 0
-		for _, name := range reports.Struck(h) {
-			if word, _, _ := strings.Cut(name, " "); word == faults.Table[i].Name {
+		for _, r := range q {
+			if r.Fault == faults.Table[i].Name {
 				n++
 			}
 		}

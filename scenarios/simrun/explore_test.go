@@ -279,6 +279,27 @@ func TestThereIsNoneOnlyUnderAllThatCouldHaveStruck(t *testing.T) {
 	}
 }
 
+// What strikes a real server is told in words that the simulator does not have, or that are not all of it there.
+func TestWhatHasStruckARealEnsembleIsExplainedByWhatComesClosest(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const name = "test/ends"
+	add(t, engine.Scenario{Name: name, Clients: 1, Program: func(p *engine.Process) {
+		p.Conn.Exists("/a")
+		_, _, err := p.Conn.Exists("/a")
+		p.Always("the session goes on", err == nil)
+	}})
+	for _, fault := range []string{"expire c1", "black-hole c1", "kill s1", "pause s1"} {
+		write(t, "ended.jsonl", `{"kind":"call","client":"c1","op":"exists","path":"/a"}`+"\n"+
+			`{"kind":"reply","client":"c1","op":"exists","path":"/a","zxid":7,"err":"zk: node does not exist"}`+"\n"+
+			`{"kind":"call","client":"c1","op":"exists","path":"/a"}`+"\n"+`{"kind":"fault","op":"`+fault+`"}`+"\n"+
+			`{"kind":"told","client":"c1","op":"always","path":"the session goes on"}`+"\n"+`{"kind":"end","lines":5}`)
+		r := simrun(t, strings.Fields("explain -nodes 3 -o found.txt -run "+name+" ended.jsonl")...)
+		if r.code != exitHeld {
+			t.Errorf("%s: %+v", fault, r)
+		}
+	}
+}
+
 func TestARecordedRunIsExplained(t *testing.T) {
 	source, err := filepath.Abs("../../internal/explain/testdata")
 	if err != nil {
