@@ -44,6 +44,7 @@ func Check(t T, s Scenario) {
 	ctx, cancel := within(t, limit)
 	defer cancel()
 	r := newRecord(t, &s, "")
+	r.begin()
 	t.Cleanup(r.keep)
 	if !replayCorpus(t, r) {
 		return

@@ -25,6 +25,7 @@ func Exhaust(t T, s Scenario, b SearchBounds) {
 	ctx, cancel := within(t, 0)
 	defer cancel()
 	r := newRecord(t, &s, bySearch)
+	r.begin()
 	t.Cleanup(r.keep)
 	x, err := engine.Exhaust(ctx, &s, b)
 	says := x.String()

@@ -58,6 +58,7 @@ func Fuzz(f F, s Scenario) {
 	inputs := 0
 	worker := flagOf("test.fuzzworker") == "true" // which runs some of the inputs for another process
 	if !worker {
+		rec.begin()
 		f.Cleanup(func() { rec.fuzzed(f, inputs); rec.keep() })
 	}
 	if flagOf("test.fuzz") != "" && !worker && !s.Broken() && s.Outside == nil {

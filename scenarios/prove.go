@@ -54,6 +54,7 @@ func Prove(t T, s Scenario, bounds ...Bounds) {
 		bounds = []Bounds{{}}
 	}
 	r := newRecord(t, &s, byProve)
+	r.begin()
 	t.Cleanup(r.keep)
 	var says []string
 	for _, b := range bounds {
@@ -134,6 +135,7 @@ func bounded(s *Scenario, sc *prove.Scope, x *prove.Result) (text string) {
 func Herd(t T, v herd.Variant, claims ...herd.Claim) {
 	t.Helper()
 	r := newRecord(t, &Scenario{Name: v.Name, Doc: v.Doc}, byHerd)
+	r.begin()
 	t.Cleanup(r.keep)
 	measured, broken, err := herd.Try(&v, claims...)
 	switch {

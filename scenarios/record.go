@@ -37,6 +37,18 @@ func newRecord(t T, s *Scenario, by string) *record {
 	return r
 }
 
+// begin has the folder say that the test has come to no end, until keep says what it came to: what is there may be of
+// an earlier run, and this one may be killed. Where the folder cannot be written, keep tells.
+func (r *record) begin() {
+	dir, key := r.key()
+	if dir == "" {
+		return
+	}
+	if x, ok := kept.Load(key); !ok || rank(r.row) < rank(x.(reports.Row)) {
+		_ = pipeline.KeepRow(dir, r.row)
+	}
+}
+
 // is says what the test came to.
 func (r *record) is(row reports.Row, by string) {
 	r.row = row
@@ -57,13 +69,11 @@ var kept sync.Map
 // ended the test.
 func (r *record) keep() {
 	r.t.Helper()
-	dir := resultsFolder(r.t)
+	dir, key := r.key()
 	if dir == "" {
 		return
 	}
 	row := r.row
-	folder, _ := filepath.Abs(dir)
-	key := [2]string{folder, row.ID()}
 	if x, ok := kept.Load(key); ok && rank(x.(reports.Row)) < rank(row) {
 		row = x.(reports.Row)
 	}
@@ -71,6 +81,13 @@ func (r *record) keep() {
 	if err := pipeline.KeepRow(dir, row); err != nil {
 		r.t.Fatalf("no index: %v", err)
 	}
+}
+
+// key returns the folder for rows, "" if there is none, and what kept knows the row of the record by.
+func (r *record) key() (dir string, key [2]string) {
+	dir = resultsFolder(r.t)
+	folder, _ := filepath.Abs(dir)
+	return dir, [2]string{folder, r.row.ID()}
 }
 
 // rank is lower for worse rows.

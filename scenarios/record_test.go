@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"zksim/checkers"
+	"zksim/model/history"
 	"zksim/scenarios"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/catalog/variants"
@@ -78,6 +79,44 @@ func TestProofsAreOnTheIndexOfChecks(t *testing.T) {
 	few := scenarios.Bounds{Checkers: []string{"quiescence"}, Faults: "lose-reply=1"}
 	outFlag(t, "out", func(t *fakeT) { scenarios.Prove(t, broken, few) })
 	indexHas(t, "out", `"./lock.plain-create/prove/index.html"`, "</span> quiescence, decided by lose-reply")
+}
+
+// A test that is killed leaves no result of an earlier run, but the one of another test of the same scenario that has
+// failed.
+func TestUntilATestEndsItsFolderSaysSo(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file, while := "", ""
+	held := scenarios.Scenario{Name: "my/lock", Clients: 2, Program: idle}
+	held.Finally = func(*history.History) error {
+		text, err := os.ReadFile(file)
+		while = string(text)
+		return err
+	}
+	tests := map[string]func(t *fakeT){
+		"scenario.json":        func(t *fakeT) { scenarios.Check(t, held) },
+		"scenario.prove.json":  func(t *fakeT) { scenarios.Prove(t, held) },
+		"scenario.search.json": func(t *fakeT) { scenarios.Exhaust(t, held, scenarios.SearchBounds{}) },
+	}
+	for name, f := range tests {
+		file = "out/my.lock/" + name
+		for range 2 {
+			scenarios.ForgetRows()
+			if x := outFlag(t, "out", f); x.fatal != "" {
+				t.Error(x.fatal)
+			}
+			if want := "the test has come to no end"; !strings.Contains(while, want) {
+				t.Errorf("%s while the test runs: %s", name, while)
+			}
+		}
+	}
+	indexHas(t, "out", "3 results: 3 held")
+	failing := gaveUp()
+	failing.Name = held.Name
+	outFlag(t, "out", func(t *fakeT) { scenarios.Check(t, failing) })
+	file = "out/my.lock/scenario.json"
+	if outFlag(t, "out", tests["scenario.json"]); !strings.Contains(while, `"violated"`) {
+		t.Errorf("after a test that has failed: %s", while)
+	}
 }
 
 func TestMeasurementsAreOnTheIndexOfChecks(t *testing.T) {
