@@ -69,13 +69,6 @@ func TestEntryNeedsAllAtOnce(t *testing.T) {
 			crashed c1
 			invoke c2 o2 enter v2
 			return c2 o2 enter /b/y v7`},
-		{name: "the other gave up while one of its two connections was down", text: `
-			session c1 StateDisconnected s11
-			session c1 n1 StateHasSession s21
-			invoke c1 o1 enter v2
-			return c1 o1 enter: deadline
-			invoke c2 o2 enter v2
-			return c2 o2 enter /b/y v7`},
 		with("the connection of a third is nobody else's", `
 			session c1 StateHasSession
 			invoke c1 o1 enter v2
@@ -83,6 +76,18 @@ func TestEntryNeedsAllAtOnce(t *testing.T) {
 			return c1 o1 enter: deadline
 			invoke c2 o2 enter v2
 			return c2 o2 enter /b/y v7`, alone(5)),
+	})
+}
+
+func TestAnEnterThatFailsCountsOnWhileAnyConnectionIsDown(t *testing.T) {
+	judge(t, Entry{}, []judgement{
+		{name: "the other gave up while one of its two connections was down", text: `
+			session c1 StateDisconnected s11
+			session c1 n1 StateHasSession s21
+			invoke c1 o1 enter v2
+			return c1 o1 enter: deadline
+			invoke c2 o2 enter v2
+			return c2 o2 enter /b/y v7`},
 	})
 }
 
