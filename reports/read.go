@@ -110,6 +110,9 @@ func (x *record) addTo(h *history.History) error {
 	e := history.Event{Kind: kind, OK: x.OK, Proposed: x.Proposed, Client: c, Object: x.Object, Step: x.Step,
 		Version: x.Version, Task: x.Task, Zxid: x.Zxid, Value: x.Value, Session: session, Op: x.Op, Path: x.Path,
 		Data: x.Data}
+	if len(x.Bytes) > 0 {
+		e.Data = string(x.Bytes)
+	}
 	if x.Err != "" {
 		e.Err = errorOf(x.Err)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"zksim/checkers"
 	"zksim/model/history"
@@ -97,6 +98,7 @@ type event struct {
 	Value    int64  `json:"value,omitempty"`
 	Version  int32  `json:"version,omitempty"`
 	Data     string `json:"data,omitempty"`
+	Bytes    []byte `json:"bytes,omitempty"` // data that are no UTF-8, which a JSON string cannot hold
 	Task     string `json:"task,omitempty"`
 	OK       bool   `json:"ok,omitempty"`
 	Proposed bool   `json:"proposed,omitempty"`
@@ -113,6 +115,9 @@ func WriteHistory(w io.Writer, h *history.History) error {
 		line := event{I: i, Step: e.Step, Kind: e.Kind.String(), Client: client(e.Client), Object: e.Object, Op: e.Op,
 			Path: e.Path, Zxid: e.Zxid, Session: hex(e.Session), Value: e.Value, Version: e.Version, Task: e.Task, Data: e.Data,
 			OK: e.OK, Proposed: e.Proposed}
+		if !utf8.ValidString(e.Data) {
+			line.Data, line.Bytes = "", []byte(e.Data)
+		}
 		if e.Err != nil {
 			line.Err = e.Err.Error()
 		}
