@@ -114,7 +114,7 @@ func TestWhatServersCannotHaveIsRefused(t *testing.T) {
 	}
 }
 
-// A fault of a real ensemble closes the connection itself; what the simulator has for it may need another one that does.
+// A fault of a real ensemble closes the connection itself; what the simulator has for it may need another that does.
 func TestWhatHasStruckOnARealEnsembleCanStrikeInTheSimulator(t *testing.T) {
 	for _, f := range faults.RealTable {
 		if f.Doc == "" || f.Name == "deliver-close" { // which closes the connection in the simulator, too
