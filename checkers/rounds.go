@@ -14,7 +14,7 @@ import (
 //
 // The operations are called enter, asked for n participants (Value, the same for all),
 // which answers with the own znode (Path) and a number of the round (Value), and leave. A
-// session ends when the servers delete (Client 0) the znode, after the call began, unless the call makes it again.
+// session ends when the servers delete (Client 0) the znode, after the call began.
 type Rounds struct {
 	// Listed says that a round begins with a txn that writes the names of its members into a znode beside theirs, which
 	// are ephemeral, as that of recipes.DoubleBarrier does. Then all of these exist at that moment.

@@ -72,7 +72,6 @@ func (s *stays) step(h *history.History, i int) *stay {
 	case e.Kind == history.Crashed:
 		s.crash(e.Client)
 	case e.Kind == history.Created:
-		s.again(e.Path)
 		s.znodes = append(s.znodes, znodeOf{e.Path, e.Client})
 	case e.Kind == history.Deleted:
 		if e.Client == 0 {
@@ -122,14 +121,6 @@ func (s *stays) crash(client int32) {
 		if x := &s.all[k]; x.client == client {
 			x.crashed = true
 		}
-	}
-}
-
-// again notes that a znode is there again: an Enter that answers with it means this one.
-func (s *stays) again(path string) {
-	for k := range s.calls {
-		x := &s.calls[k]
-		x.ended = drop(x.ended, func(y ending) bool { return y.path == path })
 	}
 }
 
