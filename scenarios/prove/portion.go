@@ -25,7 +25,7 @@ type Portion struct {
 	Claim
 	Part     uint64          `json:"part"` // from 1 on
 	Of       uint64          `json:"of"`
-	Frontier string          `json:"frontier"` // digest of the states before it, the same in all portions
+	Frontier string          `json:"frontier"` // digest of the states before it, the same in all; "": not reached
 	Outcome  Outcome         `json:"outcome"`
 	Why      string          `json:"why,omitempty"`       // of Inconclusive
 	Said     map[string]bool `json:"sentences,omitempty"` // of Process.Sometimes, and whether they held
@@ -45,7 +45,7 @@ const portionEdges = 6000
 
 // frontier explores breadth first, with one worker, until there are so many edges to go on from, or none are left.
 func (s *search) frontier(ctx context.Context, many int, watch func() bool) (edges []edge, err error) {
-	edges = []edge{{}}
+	edges, s.pool = []edge{{}}, newPool(1)
 	over := false // watch says so
 	look := func() bool { over = over || watch(); return over }
 	for len(edges) > 0 && len(edges) < many && s.refuted == nil && ctx.Err() == nil && !over {
@@ -89,13 +89,15 @@ func provePortion(ctx context.Context, sc Scope, o Options, part, of uint64, man
 	if err != nil {
 		return x, Result{}, err
 	}
-	_, digest := s.known.size()
-	x.Frontier = fmt.Sprintf("%016x", digest)
+	if s.refuted == nil && ctx.Err() == nil && p.stop == "" {
+		_, digest := s.known.size()
+		x.Frontier = fmt.Sprintf("%016x", digest)
+	}
 	n := uint64(len(edges))
 	mine := edges[n*(part-1)/of : n*part/of] // neighbours have more in common
 	s.limit = 0
 	s.full.Store(false)
-	if s.pool.queue = edges; s.refuted == nil && ctx.Err() == nil && p.stop == "" {
+	if s.pool.queue = edges; x.Frontier != "" {
 		if err := s.run(ctx, o.workers(), slices.Clone(mine), watch); err != nil {
 			return x, Result{}, err
 		}

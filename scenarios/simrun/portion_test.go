@@ -1,6 +1,7 @@
 package simrun
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -71,6 +72,22 @@ func TestPortionsOfOneScopeMergeToTheWhole(t *testing.T) {
 		if r := simrun(t, strings.Fields(args)...); r.code != exitUsage || !strings.Contains(r.err, want) {
 			t.Errorf("%s: %+v, expected %s", args, r, want)
 		}
+	}
+}
+
+// Whose time is up before the frontier has another one, and is not done.
+func TestAPortionThatIsCutBeforeTheFrontierIsNotDone(t *testing.T) {
+	t.Chdir(t.TempDir())
+	portions(t, 2, "lock/lock", "-most", "0")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if r := simrunUntil(ctx, "prove", "-split", "-shard", "2/2", "-o", "parts/2", "lock/lock", "-most", "0"); r.code !=
+		exitInconclusive {
+		t.Fatalf("%+v", r)
+	}
+	r := simrun(t, "merge", "parts")
+	if r.code != exitInconclusive || !strings.Contains(r.out, "not all portions are done; 419 states until then") {
+		t.Errorf("%+v", r)
 	}
 }
 
