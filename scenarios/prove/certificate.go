@@ -241,7 +241,7 @@ func (c *Certificate) Differs(d *Certificate) string {
 	if c.Outcome == Violated && c.Struck != d.Struck {
 		return fmt.Sprintf("the numbers of faults that it takes differ: %d and %d", c.Struck, d.Struck)
 	}
-	if c.Outcome == Holds && !slices.Equal(c.Idle, d.Idle) {
+	if c.Outcome != Inconclusive && !slices.Equal(c.Idle, d.Idle) {
 		return fmt.Sprintf("what had nothing to judge differs: %q and %q", c.Idle, d.Idle)
 	}
 	if same && c.Outcome != Inconclusive && c.Why != d.Why {

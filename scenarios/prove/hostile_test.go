@@ -168,6 +168,7 @@ func TestCertificatesComeBackAsTheyWereWritten(t *testing.T) {
 			func(c *Certificate) { c.Outcome = Inconclusive },
 			func(c *Certificate) { c.Clients++ },
 			func(c *Certificate) { c.Why = "a random run" },
+			func(c *Certificate) { c.Idle = append(slices.Clone(c.Idle), "tree has nothing to judge here") },
 			func(c *Certificate) { c.Like += "?" },
 		} {
 			other := want
