@@ -218,7 +218,7 @@ func measureCommands() []command {
 func toolCommands() []command {
 	return []command{
 		{name: "vet", args: "[PACKAGES]", doc: "find what simulated code must not have", run: vetCommand, listens: true,
-			codes:    []exit{{exitHeld, "nothing was found"}, {exitViolation, "something was found"}},
+			codes:    []exit{{exitHeld, "nothing was found"}, {exitViolation, "something was found"}, statusCut},
 			more:     "Finds waits, goroutines, clocks and random numbers that do not come from a recipe's Env.",
 			examples: []example{{"{it} vet ./...", "", exitHeld}}},
 		{name: "overlay", doc: "write an overlay of Go's runtime, for exact tests", run: overlayCommand,
@@ -231,7 +231,8 @@ func toolCommands() []command {
 				{"go test $({it} overlay) ./...", "what \"{it} test ./...\" does", exitHeld},
 			}},
 		{name: "test", args: "[ARGUMENTS]", doc: "run go test with that overlay", run: testCommand, listens: true,
-			codes:    []exit{{exitHeld, "the tests pass"}, {exitViolation, "a test fails, or does not compile"}},
+			codes: []exit{{exitHeld, "the tests pass"}, {exitViolation, "a test fails, or does not compile"},
+				statusCut},
 			more:     "Writes the overlay, and runs \"go test\" with its flags and these arguments.",
 			examples: []example{{"{it} test ./...", "", exitHeld}}},
 		{name: "completion", args: "SHELL", doc: "print what completes commands in bash or zsh", run: completion,

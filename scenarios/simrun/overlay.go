@@ -41,6 +41,10 @@ func testCommand(ctx context.Context, a *app, args []string) (int, error) {
 		return 0, parse(a.flags("test"), args, 0)
 	}
 	g, err := writeOverlay(ctx, "")
+	if ctx.Err() != nil {
+		a.interrupted("test", nil)
+		return exitInconclusive, nil
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -54,7 +58,8 @@ func testCommand(ctx context.Context, a *app, args []string) (int, error) {
 	err = cmd.Run()
 	switch exit := (*exec.ExitError)(nil); {
 	case ctx.Err() != nil:
-		return 0, errors.New("interrupted")
+		a.interrupted("test", nil)
+		return exitInconclusive, nil
 	case errors.As(err, &exit):
 		return exitViolation, nil
 	case err != nil:

@@ -2,15 +2,18 @@ package simrun
 
 import (
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
 // fakeGo puts a go command first in PATH that says it is of a version, has the library of these tests, and prints what
-// it is to do; to test "fail" it fails, and to test "command" it prints what tests are told that runs them.
+// it is to do; to test "fail" it fails, to test "signal" it sends one and waits, and to test "command" it prints what
+// tests are told that runs them.
 func fakeGo(t *testing.T, version, modcache string) (root string) {
 	t.Helper()
 	root, err := filepath.Abs(t.TempDir())
@@ -27,6 +30,7 @@ func fakeGo(t *testing.T, version, modcache string) (root string) {
 	}
 	says := "'" + root + "' '" + version + "' '" + modcache + "' \"$GOFLAGS\""
 	script := "#!/bin/sh\n[ \"$1\" = env ] && printf '%s\\n' " + says + " && exit\n" +
+		"case \"$*\" in *./signal) kill -USR1 $PPID; exec sleep 60;; esac\n" +
 		"case \"$*\" in *./command) echo \"$ZKSIM_TEST_COMMAND\"; exit;; esac\n" +
 		"echo \"${GOROOT:-none}\" \"$@\"\ncase \"$*\" in *fail*) exit 1;; esac\n"
 	if err := os.MkdirAll(filepath.Join(root, "bin"), 0o777); err != nil {
@@ -81,6 +85,21 @@ func TestTestRunsGoTestWithTheOverlay(t *testing.T) {
 	}
 	if r := simrun(t, "test", "./fail"); r.code != exitViolation || r.err != "" {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestTestsThatAreInterruptedHaveNoResult(t *testing.T) {
+	fakeGo(t, runtime.Version(), "")
+	ctx, stop := signal.NotifyContext(t.Context(), syscall.SIGUSR1)
+	defer stop()
+	if r := simrunUntil(ctx, "test", "./signal"); r.code != exitInconclusive || r.err != "simrun test: interrupted\n" {
+		t.Errorf("%+v", r)
+	}
+	for _, command := range []string{"test", "vet"} { // before the go command begins
+		r := simrunUntil(ctx, command, "./...")
+		if r.code != exitInconclusive || r.err != "simrun "+command+": interrupted\n" || r.out != "" {
+			t.Errorf("%+v", r)
+		}
 	}
 }
 

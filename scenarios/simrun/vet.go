@@ -71,7 +71,8 @@ func vetCommand(ctx context.Context, a *app, args []string) (int, error) {
 	cmd.WaitDelay = 10 * time.Second
 	failed := cmd.Run()
 	if ctx.Err() != nil {
-		return 0, errors.New("interrupted")
+		a.interrupted("vet", nil)
+		return exitInconclusive, nil
 	}
 	if _, ran := errors.AsType[*exec.ExitError](failed); failed != nil && !ran {
 		return 0, fmt.Errorf("the packages are loaded by the go command: %w", failed)
