@@ -176,7 +176,7 @@ func (c *causes) next(e *history.Event) int64 {
 // since returns from which zxid the watches that stay tell a client of such notifications. Those of children come only
 // from a watch on that znode, the others also from recursive ones above.
 func (c *causes) since(e *history.Event) (zxid int64, ok bool) {
-	for path := e.Path; ; path = path[:max(0, strings.LastIndexByte(path, '/'))] {
+	for path := e.Path; ; path = model.ParentPath(path) {
 		x, is := c.kept[watch{e.Client, false, cmp.Or(path, "/")}]
 		if is && (!ok || x < zxid) {
 			zxid, ok = x, true

@@ -41,8 +41,8 @@ func (p *peer) rests(now time.Time) {
 	if held || !p.client.Arriving() {
 		p.came = now
 	}
-	for i := range p.asked {
-		if held {
+	if held {
+		for i := range p.asked {
 			p.asked[i] = now
 		}
 	}
