@@ -124,6 +124,9 @@ func TestConsTellsOfTheLastAnswerAsARealServer(t *testing.T) {
 		t.Errorf("admin server: %v", x)
 	}
 	sock.Close()
+	for len(e.command(0, "connections")["connections"].([]fields)) > 0 {
+		time.Sleep(time.Millisecond) // until the ensemble has read the end
+	}
 	hello(t, dial(t, e), w.Session, w.Password)
 	said("lop=null,lcxid=0x0,lzxid=0x0,", "0")
 	if x := e.command(0, "connections")["connections"].([]fields)[0]; x["last_operation"] != nil {
