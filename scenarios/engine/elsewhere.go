@@ -39,6 +39,8 @@ type Order struct {
 	Path     []Turn // of [Search]
 	Trace    bool   // it is to be told, too
 	Until    int    // if not 0, the run ends before that step, and its process with it
+	// Then are the seeds, after Seed, that the same worker is likely to be asked for next, in this order.
+	Then []uint64
 }
 
 // By is what a run goes by.

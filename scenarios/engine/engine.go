@@ -209,21 +209,48 @@ func (e *engine) first() (list []uint64) {
 
 func (e *engine) worker(r *Runner, w *watched) {
 	defer r.Close()
-	for e.ctx.Err() == nil {
-		seed := e.next.Add(1) - 1
-		if seed > e.limit.Load() || seed < e.Seeds.First {
+	for {
+		seeds, more := e.claim()
+		if !more {
 			return
 		}
-		if e.Shards > 0 && seed%e.Shards != e.Shard {
-			e.take(seed, outcome{})
-			continue
-		}
-		w.begins(seed)
-		e.guarded(r, w, seed)
-		if e.Progress != nil {
-			e.Progress()
+		for i, seed := range seeds {
+			if e.ctx.Err() != nil || seed > e.limit.Load() {
+				return
+			}
+			w.begins(seed)
+			r.ahead = seeds[i+1:]
+			e.guarded(r, w, seed)
+			if e.Progress != nil {
+				e.Progress()
+			}
 		}
 	}
+}
+
+// mostAhead is how many seeds a worker goes on with at most whose runs are made elsewhere.
+const mostAhead = 16
+
+// claim returns the seeds of this shard that a worker goes on with, among those that come next, and whether there are
+// any more: it has one, or some where they are made elsewhere, which can order them at once; but few when few are left,
+// so that all workers end at about the same time.
+func (e *engine) claim() (list []uint64, more bool) {
+	n, limit := uint64(1), e.limit.Load()
+	if e.Elsewhere != nil {
+		n = max(1, min(mostAhead, (limit-e.next.Load())/uint64(4*e.Workers)))
+	}
+	end := e.next.Add(n)
+	for seed := end - n; seed < end; seed++ {
+		switch {
+		case seed > limit || seed < e.Seeds.First:
+			return list, len(list) > 0
+		case e.Shards > 0 && seed%e.Shards != e.Shard:
+			e.take(seed, outcome{})
+		default:
+			list = append(list, seed)
+		}
+	}
+	return list, true
 }
 
 // die ends the work with an error.

@@ -37,8 +37,9 @@ type Runner struct {
 	owners    []*Process
 	lost      bool // client code has not come back
 
-	worker Worker // of a scenario that runs elsewhere
-	reply  *Reply // of it
+	worker Worker   // of a scenario that runs elsewhere
+	ahead  []uint64 // seeds that it is asked for next
+	reply  *Reply   // of it
 	note   func(name []byte, taken int)
 	until  int // the process ends before that step, by stop; 0: it does not
 	stop   func()
@@ -138,7 +139,7 @@ func (r *Runner) Seed(s *Scenario, seed uint64) Result {
 	r.plan = s.Faults.SwarmInto(r.plan[:0], p.Servers, random.Uint64)
 	p.Faults = r.plan
 	random.FaultRate = 1 << (10 + random.Uint64()%6) // 1/64 to 1/2
-	return r.certain(s, &Order{By: BySeed, Seed: seed, Strategy: r.Strategy, Schedule: p}, chooser)
+	return r.certain(s, &Order{By: BySeed, Seed: seed, Strategy: r.Strategy, Schedule: p, Then: r.ahead}, chooser)
 }
 
 // certain makes a run that is always possible. One elsewhere that cannot be made has an unknown verdict.

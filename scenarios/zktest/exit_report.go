@@ -26,9 +26,9 @@ func (p *process) exitReport() (text string, hung bool, err error) {
 			signal = x.Signal()
 		}
 	}
-	at := panicked.FindStringIndex(said)
-	if signal == nil && status != goStatus { // code may print such a line, and end its process
-		at = nil
+	at := -1 // where it begins to say what it dies of: code may print such a line as well, and end its process
+	if all := panicked.FindAllStringIndex(said, -1); len(all) > 0 && (signal != nil || status == goStatus) {
+		at = all[len(all)-1][0]
 	}
 	switch {
 	case p.shared.hung().Load() == spins:
@@ -40,12 +40,12 @@ func (p *process) exitReport() (text string, hung bool, err error) {
 		return "", false, errInterrupted
 	case status == raceStatus && strings.Contains(said, "DATA RACE"):
 		return race(said), false, nil
-	case at != nil && ofAnotherRun.MatchString(said[at[0]:]):
+	case at >= 0 && ofAnotherRun.MatchString(said[at:]):
 		return "", false, fmt.Errorf("nothing is known of the run: it meets a channel or a timer of another run, as one "+
 			"that a variable of a package has got in that, or the Done of a context that is such a variable: make it in the "+
-			"function, or before the call of package zktest; %s", fatal(said[at[0]:]))
-	case at != nil:
-		return fatal(said[at[0]:]), false, nil
+			"function, or before the call of package zktest; %s", fatal(said[at:]))
+	case at >= 0:
+		return fatal(said[at:]), false, nil
 	case signal == syscall.SIGKILL || signal == syscall.SIGTERM:
 		return "", false, fmt.Errorf("the system has killed the process of the run (%v), as when memory runs out; nothing "+
 			"is known of the run", p.cmd.ProcessState)

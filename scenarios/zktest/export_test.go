@@ -1,9 +1,12 @@
 package zktest
 
 import (
+	"encoding/gob"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -105,3 +108,39 @@ func SharedFile(dir string) (*os.File, int, error) {
 
 // Together joins what is said of goroutines.
 func Together(text ...string) string { return together(text) }
+
+// Unsent has an outbox take replies with messages of these lengths, and its process end without sending any that it
+// need not send. It returns the lengths of those that the parent gets.
+func Unsent(dir string, sizes []int) (list []int, err error) {
+	s, err := newShared(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	pipe, end, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer pipe.Close()
+	go func() {
+		defer end.Close()
+		b := newOutbox(s, end)
+		b.sent = time.Now().Add(time.Hour)
+		for _, n := range sizes {
+			if err := b.add(&engine.Reply{Dead: strings.Repeat("x", n)}, false); err != nil {
+				panic(err)
+			}
+		}
+	}()
+	for replies := gob.NewDecoder(io.MultiReader(pipe, &unsent{shared: s})); ; {
+		var r engine.Reply
+		switch err := replies.Decode(&r); err {
+		case nil:
+			list = append(list, len(r.Dead))
+		case io.EOF:
+			return list, nil
+		default:
+			return list, err
+		}
+	}
+}

@@ -1,10 +1,12 @@
 package zktest
 
 import (
+	"bufio"
 	"context"
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -28,8 +30,11 @@ type processes struct {
 	all  map[*process]bool // that live
 	over bool
 	none error // why no process can make runs, if it has been seen
-	seed error // why nothing is known of the run of a seed, if there is one: to make those of others is in vain
 	read inputs
+	seed struct { // the lowest one of whose run nothing is known; to make those of higher ones is in vain
+		of  uint64
+		why error // nil: there is none
+	}
 
 	spawner spawner
 }
@@ -118,7 +123,8 @@ const (
 type process struct {
 	cmd     *exec.Cmd
 	orders  *os.File
-	send    *gob.Encoder
+	queue   *bufio.Writer // what it is to be sent
+	encode  *gob.Encoder  // into that
 	replies chan *engine.Reply
 	shared  *shared
 	out     [2]output     // what it prints
@@ -127,6 +133,12 @@ type process struct {
 	ended   chan struct{} // closed when it has, and all it has printed is there
 	state   error         // then: of Wait
 	killed  bool          // by us
+
+	strategy engine.Strategy // of what was ordered ahead
+	ahead    []uint64        // seeds of which runs were ordered and not asked for yet
+	ordered  int64           // how many runs were
+	replied  int64           // to how many it has replied
+	vain     int64           // of these the first ones are of no use any more
 }
 
 // start starts a process.
@@ -135,7 +147,7 @@ func (x *processes) start() (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{replies: make(chan *engine.Reply, 1), ended: make(chan struct{})}
+	p := &process{replies: make(chan *engine.Reply, maxAhead+1), ended: make(chan struct{})}
 	if p.tmp, err = os.MkdirTemp("", "zksim-run-*"); err != nil {
 		return nil, err
 	}
@@ -192,9 +204,10 @@ func (p *process) launch(by *spawner) (err error) {
 		return err
 	}
 	engine.Carry()
-	p.orders, p.send = files[1], gob.NewEncoder(files[1])
+	p.orders, p.queue = files[1], bufio.NewWriter(files[1])
+	p.encode = gob.NewEncoder(p.queue)
 	go func() {
-		replies := gob.NewDecoder(files[2])
+		replies := gob.NewDecoder(io.MultiReader(files[2], &unsent{shared: p.shared}))
 		for {
 			r := new(engine.Reply)
 			if replies.Decode(r) != nil {
@@ -250,141 +263,6 @@ func (p *process) greet(ctx context.Context) error {
 		p.kill()
 		<-p.ended
 		return errInterrupted
-	}
-}
-
-// worker is an [engine.Worker].
-type worker struct {
-	all *processes
-	p   *process
-}
-
-// Run implements [engine.Worker].
-func (w *worker) Run(o *engine.Order) (*engine.Reply, error) {
-	if err := w.all.unknown(o, ""); err != nil {
-		return nil, err
-	}
-	r, err := w.run(o)
-	if err == nil && r.Dead != "" && len(r.Names) == 0 { // of the run before, perhaps
-		r, err = w.run(o)
-	}
-	switch {
-	case err == nil:
-		w.all.unknown(o, r.Failed)
-	case err != errInterrupted:
-		w.all.unknown(o, err.Error())
-	}
-	return r, err
-}
-
-// unknown returns why nothing is known of the run of a seed, if that was so before, and else keeps it.
-func (x *processes) unknown(o *engine.Order, why string) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	switch {
-	case o.By != engine.BySeed:
-		return nil
-	case x.seed == nil && why != "":
-		x.seed = errors.New(why)
-	}
-	return x.seed
-}
-
-func (w *worker) run(o *engine.Order) (*engine.Reply, error) {
-	if w.p == nil {
-		p, err := w.all.take()
-		if err != nil {
-			return nil, err
-		}
-		w.p = p
-	}
-	p := w.p
-	if err := p.greet(w.all.ctx); err != nil {
-		w.gone()
-		w.all.mu.Lock()
-		w.all.none = err
-		w.all.mu.Unlock()
-		return nil, err
-	}
-	p.shared.clear()
-	if err := p.send.Encode(o); err != nil {
-		<-p.ended
-		return w.died()
-	}
-	watchdog := newWatchdog(p)
-	defer watchdog.Stop()
-	for {
-		select {
-		case r := <-p.replies:
-			return w.replied(r), nil
-		case <-p.ended:
-			select {
-			case r := <-p.replies: // its last
-				return w.replied(r), nil
-			default:
-				return w.died()
-			}
-		case <-w.all.ctx.Done():
-			p.kill()
-			<-p.ended
-			w.gone()
-			return nil, errInterrupted
-		case <-watchdog.C:
-			watchdog.look()
-		}
-	}
-}
-
-// replied completes a reply.
-func (w *worker) replied(r *engine.Reply) *engine.Reply {
-	if r.Dead != "" {
-		<-w.p.ended
-		r.Names, r.Taken = w.p.shared.names()
-		if r.Dead == failing {
-			r.Dead = "the test fails: " + failure(w.p.out[0].String())
-		}
-		w.gone()
-		return r
-	}
-	if r.Last {
-		<-w.p.ended
-		w.gone()
-		return r
-	}
-	w.p.out[0].flush()
-	w.p.out[1].flush()
-	if r.Full {
-		<-w.p.ended
-		w.gone()
-	}
-	return r
-}
-
-// gone takes leave of a process that has ended.
-func (w *worker) gone() {
-	w.all.give(w.p, false)
-	w.all.release(w.p)
-	w.p = nil
-}
-
-// died returns what there is to say of a run in which the process has ended.
-func (w *worker) died() (*engine.Reply, error) {
-	p := w.p
-	defer w.gone()
-	r := &engine.Reply{}
-	r.Names, r.Taken = p.shared.names()
-	var err error
-	if r.Dead, r.Hung, err = p.exitReport(); err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-// Close implements [engine.Worker].
-func (w *worker) Close() {
-	if w.p != nil {
-		w.all.give(w.p, true)
-		w.p = nil
 	}
 }
 

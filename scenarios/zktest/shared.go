@@ -9,8 +9,9 @@ import (
 )
 
 // shared is memory of a process and its parent, for what the parent must know of a process that has ended: the steps
-// of the run. It begins with four numbers: the turns of code, whether the process was ended for its code, how long the
-// names are, and how many of them were prescribed.
+// of the run, and replies that were not sent. It begins with numbers: the turns of code, whether the process was ended
+// for its code, how long the names are, how many of them were prescribed, how many runs are over, up to which one
+// nobody asks for them any more, and how long the replies are.
 type shared struct {
 	file *os.File
 	mem  []byte
@@ -22,7 +23,12 @@ const (
 	hungAt     = 8
 	lengthAt   = 16
 	takenAt    = 24
-	namesAt    = 32
+	overAt     = 32
+	vainAt     = 40
+	unsentAt   = 48
+	repliesAt  = 56
+	namesAt    = 64 << 10
+	maxUnsent  = namesAt - repliesAt
 )
 
 // newShared makes such memory, as a file in a folder. All of it is written: on a disk that is full, the first access to
@@ -58,14 +64,35 @@ func (s *shared) close() {
 	s.file.Close()
 }
 
+// number returns one of the numbers.
+func (s *shared) number(at int) *atomic.Int64 { return (*atomic.Int64)(unsafe.Pointer(&s.mem[at])) }
+
 // turns is odd while code has its turn.
-func (s *shared) turns() *atomic.Int64 { return (*atomic.Int64)(unsafe.Pointer(&s.mem[0])) }
+func (s *shared) turns() *atomic.Int64 { return s.number(0) }
 
 // hung is not zero when the parent has ended the process.
-func (s *shared) hung() *atomic.Int64 { return (*atomic.Int64)(unsafe.Pointer(&s.mem[hungAt])) }
+func (s *shared) hung() *atomic.Int64 { return s.number(hungAt) }
+
+// over is how many of the runs that were ordered are over.
+func (s *shared) over() *atomic.Int64 { return s.number(overAt) }
+
+// vain is how many of the first runs that were ordered need not be made any more.
+func (s *shared) vain() *atomic.Int64 { return s.number(vainAt) }
+
+// unsent returns the replies that were not sent.
+func (s *shared) unsent() []byte {
+	return s.mem[repliesAt : repliesAt+min(int(s.number(unsentAt).Load()), maxUnsent)]
+}
+
+// keep adds a part of a reply to those that were not sent.
+func (s *shared) keep(part []byte) {
+	n := len(s.unsent())
+	copy(s.mem[repliesAt+n:namesAt], part)
+	s.number(unsentAt).Store(int64(n + len(part)))
+}
 
 // clear forgets the names.
-func (s *shared) clear() { clear(s.mem[lengthAt:namesAt]) }
+func (s *shared) clear() { clear(s.mem[lengthAt:overAt]) }
 
 // note adds the name of a step.
 func (s *shared) note(name []byte, taken int) {

@@ -1,0 +1,188 @@
+package zktest
+
+import (
+	"errors"
+
+	"zksim/scenarios/engine"
+)
+
+// worker is an [engine.Worker].
+type worker struct {
+	all *processes
+	p   *process
+}
+
+// Run implements [engine.Worker].
+func (w *worker) Run(o *engine.Order) (*engine.Reply, error) {
+	if err := w.all.unknown(o, ""); err != nil {
+		return nil, err
+	}
+	r, err := w.run(o)
+	if err == nil && r.Dead != "" && len(r.Names) == 0 { // of the run before, perhaps
+		alone := *o
+		alone.Then = nil
+		r, err = w.run(&alone)
+	}
+	switch {
+	case err == nil:
+		w.all.unknown(o, r.Failed)
+	case err != errInterrupted:
+		w.all.unknown(o, err.Error())
+	}
+	return r, err
+}
+
+// unknown returns why nothing is known of the run of a lower seed, if that was so, since to make this one is in vain
+// then. Otherwise it keeps why nothing is known of this one.
+func (x *processes) unknown(o *engine.Order, why string) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if o.By != engine.BySeed {
+		return nil
+	}
+	if why != "" && (x.seed.why == nil || o.Seed < x.seed.of) {
+		x.seed.of, x.seed.why = o.Seed, errors.New(why)
+	}
+	if o.Seed < x.seed.of {
+		return nil
+	}
+	return x.seed.why
+}
+
+func (w *worker) run(o *engine.Order) (*engine.Reply, error) {
+	if w.p == nil {
+		p, err := w.all.take()
+		if err != nil {
+			return nil, err
+		}
+		w.p = p
+	}
+	p := w.p
+	if err := p.greet(w.all.ctx); err != nil {
+		w.gone()
+		w.all.mu.Lock()
+		w.all.none = err
+		w.all.mu.Unlock()
+		return nil, err
+	}
+	if err := p.order(o); err != nil {
+		<-p.ended
+		return w.died(o)
+	}
+	watchdog := newWatchdog(p)
+	defer watchdog.Stop()
+	for {
+		var r *engine.Reply
+		select {
+		case r = <-p.replies:
+		case <-p.ended:
+			select {
+			case r = <-p.replies: // its last
+			default:
+				return w.died(o)
+			}
+		case <-w.all.ctx.Done():
+			p.kill()
+			<-p.ended
+			w.gone()
+			return nil, errInterrupted
+		case <-watchdog.C:
+			watchdog.look()
+			continue
+		}
+		if p.replied++; p.replied > p.vain {
+			return w.replied(r), nil
+		}
+		if r.Full || r.Dead != "" {
+			<-p.ended
+			w.gone()
+			return w.run(o)
+		}
+	}
+}
+
+// maxAhead is how many runs are ordered at most that nobody has asked for yet.
+const maxAhead = 32
+
+// order orders a run, and others that will be asked for next, unless it was one of those.
+func (p *process) order(o *engine.Order) error {
+	if len(p.ahead) > 0 {
+		if o.By == engine.BySeed && o.Strategy == p.strategy && o.Seed == p.ahead[0] {
+			p.ahead = p.ahead[1:]
+			return nil
+		}
+		p.vain = p.ordered
+		p.shared.vain().Store(p.vain)
+	}
+	p.strategy, p.ahead = o.Strategy, o.Then[:min(len(o.Then), maxAhead)]
+	next := *o
+	next.Then = nil
+	err := p.encode.Encode(&next)
+	for _, next.Seed = range p.ahead {
+		err = errors.Join(err, p.encode.Encode(&next))
+	}
+	p.ordered += int64(1 + len(p.ahead))
+	return errors.Join(err, p.queue.Flush())
+}
+
+// replied completes a reply.
+func (w *worker) replied(r *engine.Reply) *engine.Reply {
+	if r.Dead != "" {
+		<-w.p.ended
+		r.Names, r.Taken = w.p.shared.names()
+		if r.Dead == failing {
+			r.Dead = "the test fails: " + failure(w.p.out[0].String())
+		}
+		w.gone()
+		return r
+	}
+	if r.Last {
+		<-w.p.ended
+		w.gone()
+		return r
+	}
+	if len(w.p.ahead) == 0 { // else it may be of the next run, which may die of it
+		w.p.out[0].flush()
+		w.p.out[1].flush()
+	}
+	if r.Full {
+		<-w.p.ended
+		w.gone()
+	}
+	return r
+}
+
+// gone takes leave of a process that has ended.
+func (w *worker) gone() {
+	w.all.give(w.p, false)
+	w.all.release(w.p)
+	w.p = nil
+}
+
+// died returns what there is to say of a run in which the process has ended. If it ended in one that is of
+// no use any more, another process makes the run.
+func (w *worker) died(o *engine.Order) (*engine.Reply, error) {
+	p := w.p
+	if p.replied < p.vain {
+		w.gone()
+		return w.run(o)
+	}
+	defer w.gone()
+	r := &engine.Reply{}
+	if p.shared.over().Load() == p.replied { // no reply is lost
+		r.Names, r.Taken = p.shared.names()
+	}
+	var err error
+	if r.Dead, r.Hung, err = p.exitReport(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close implements [engine.Worker].
+func (w *worker) Close() {
+	if w.p != nil {
+		w.all.give(w.p, true)
+		w.p = nil
+	}
+}
