@@ -92,6 +92,7 @@ func (x *processes) close() {
 	}
 	for _, p := range list {
 		<-p.ended
+		p.pass()
 		x.release(p)
 		delete(rest, p)
 	}
@@ -147,7 +148,7 @@ func (x *processes) start() (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &process{replies: make(chan *engine.Reply, maxAhead+1), ended: make(chan struct{})}
+	p := &process{replies: make(chan *engine.Reply, 2*maxAhead+2), ended: make(chan struct{})}
 	if p.tmp, err = os.MkdirTemp("", "zksim-run-*"); err != nil {
 		return nil, err
 	}
@@ -286,6 +287,12 @@ func (o *output) Write(b []byte) (int, error) {
 	defer o.mu.Unlock()
 	o.buf = append(o.buf, b[:min(len(b), maxOutput-len(o.buf))]...)
 	return len(b), nil
+}
+
+// pass passes on what the process has printed.
+func (p *process) pass() {
+	p.out[0].flush()
+	p.out[1].flush()
 }
 
 // flush passes on what has come, or forgets it.

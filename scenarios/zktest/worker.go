@@ -101,7 +101,8 @@ func (w *worker) run(o *engine.Order) (*engine.Reply, error) {
 	}
 }
 
-// maxAhead is how many runs are ordered at most that nobody has asked for yet.
+// maxAhead is how many runs are ordered at most that nobody has asked for yet. As many replies again may come of such
+// that nobody asks for any more.
 const maxAhead = 32
 
 // order orders a run, and others that will be asked for next, unless it was one of those.
@@ -127,27 +128,23 @@ func (p *process) order(o *engine.Order) error {
 
 // replied completes a reply.
 func (w *worker) replied(r *engine.Reply) *engine.Reply {
-	if r.Dead != "" {
+	switch {
+	case r.Dead != "":
 		<-w.p.ended
 		r.Names, r.Taken = w.p.shared.names()
 		if r.Dead == failing {
 			r.Dead = "the test fails: " + failure(w.p.out[0].String())
 		}
 		w.gone()
-		return r
-	}
-	if r.Last {
+	case r.Last:
 		<-w.p.ended
 		w.gone()
-		return r
-	}
-	if len(w.p.ahead) == 0 { // else it may be of the next run, which may die of it
-		w.p.out[0].flush()
-		w.p.out[1].flush()
-	}
-	if r.Full {
+	case r.Full:
 		<-w.p.ended
+		w.p.pass()
 		w.gone()
+	case len(w.p.ahead) == 0: // else what has come may be of the next run, which may die of it
+		w.p.pass()
 	}
 	return r
 }
