@@ -101,12 +101,14 @@ func (e Env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event
 	return g.got, g.event, nil
 }
 
-// WithTimeout returns a context that a tick ends.
+// WithTimeout returns a context that a tick ends. To one that is derived from it by package context, the tick is a
+// cancellation, whose cause is context.DeadlineExceeded.
 func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	g, w := e.c.here(), e.c.w
 	parent := g.accept(ctx)
-	inner, cancel := context.WithCancel(ctx)
-	x := &deadline{Context: inner, cancel: cancel, parent: parent, client: e.c.host, scope: g.knows()}
+	inner, end := context.WithCancelCause(ctx)
+	cancel := func() { end(nil) }
+	x := &deadline{Context: inner, end: end, parent: parent, client: e.c.host, scope: g.knows()}
 	x.at = epoch.Add(time.Duration(w.now) * time.Millisecond).Add(d) // the sum may be too long for a Duration
 	if x.parent != nil && x.parent.at.Before(x.at) {
 		x.at = x.parent.at

@@ -194,7 +194,7 @@ func (w *World) reap() {
 // standard library report context.Canceled, not DeadlineExceeded.
 type deadline struct {
 	context.Context
-	cancel  context.CancelFunc
+	end     context.CancelCauseFunc
 	parent  *deadline // that it was derived from; nil: none
 	client  *Client
 	scope   *scope // of the code that made it
@@ -213,7 +213,7 @@ func (d *deadline) expire() {
 			}
 		}
 	}
-	d.cancel()
+	d.end(context.DeadlineExceeded)
 	d.client.markDirty()
 }
 

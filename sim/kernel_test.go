@@ -272,8 +272,9 @@ func TestAContextEndsByTheDeadlineOfTheOneThatItWasDerivedFrom(t *testing.T) {
 		say := func() {
 			for _, ctx := range []context.Context{outer, ended, inner, early, own, apart, at, before, past} {
 				at, _ := ctx.Deadline()
-				text += fmt.Sprintln(ctx.Err(), at.Sub(begin).Round(time.Millisecond))
+				text += fmt.Sprintln(ctx.Err(), context.Cause(ctx), at.Sub(begin).Round(time.Millisecond))
 			}
+			text += fmt.Sprintln(context.Cause(between), context.Cause(other))
 		}
 		say()
 		end()
