@@ -193,6 +193,9 @@ func (c *Claim) Scope(all []engine.Scenario) (Scope, error) {
 	if err != nil {
 		return Scope{}, err
 	}
+	if len(c.Checkers) == 0 {
+		return Scope{}, fmt.Errorf("the claim about %s names no checkers, so it promises nothing", c.Scenario)
+	}
 	x = x.Listed()
 	x.Like = model.ZooKeeper // whatever the scenario says
 	if c.Like != "" {

@@ -234,8 +234,10 @@ func TestHostileCertificates(t *testing.T) {
 		{Claim{Scenario: "lock/lock", Clients: -1}, "the number of clients is from 2 to 64, not -1"},
 		{Claim{Scenario: "lock/lock", Clients: 2, Rounds: -7}, "the number of rounds is from 1 to 1000, not -7"},
 		{Claim{Scenario: "lock/lock", Checkers: []string{"none"}}, "lock/lock has not all of the checkers [none]"},
-		{Claim{Scenario: "lock/lock", Faults: "plague=1"}, "no such fault"},
-		{Claim{Scenario: "lock/lock", Like: "etcd"}, `the server is zookeeper, keeper or zookeeper-3.9, not "etcd"`},
+		{Claim{Scenario: "lock/lock"}, "names no checkers, so it promises nothing"},
+		{Claim{Scenario: "lock/lock", Checkers: []string{"steps"}, Faults: "plague=1"}, "no such fault"},
+		{Claim{Scenario: "lock/lock", Checkers: []string{"steps"}, Like: "etcd"},
+			`the server is zookeeper, keeper or zookeeper-3.9, not "etcd"`},
 	} {
 		if _, err := x.c.Scope(catalog.All); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%+v: %v", x.c, err)
