@@ -30,7 +30,8 @@ type Options struct {
 	// Whole milliseconds.
 	ContainerCheck time.Duration
 
-	// StartTimeout bounds how long the servers may take to be ready, 30 s if 0.
+	// StartTimeout bounds how long the servers may take to be ready, 2 minutes
+	// if 0, since a machine may have other work.
 	StartTimeout time.Duration
 
 	// Links makes the servers talk to each other through proxies of this process, so that Part can cut a server off.
@@ -56,7 +57,7 @@ func (o Options) withDefaults() (Options, error) {
 	o.Servers = cmp.Or(o.Servers, 1)
 	o.TickTime = cmp.Or(o.TickTime, 500*time.Millisecond)
 	o.ContainerCheck = cmp.Or(o.ContainerCheck, 200*time.Millisecond)
-	o.StartTimeout = cmp.Or(o.StartTimeout, 30*time.Second)
+	o.StartTimeout = cmp.Or(o.StartTimeout, 2*time.Minute)
 	if o.Servers != 1 && o.Servers != 3 {
 		return o, fmt.Errorf("zkserver: %d servers: want 1 or 3", o.Servers)
 	}
