@@ -180,13 +180,11 @@ func hangsUp(t *testing.T, e *Ensemble, path string) {
 	hello(t, sock, 0, make([]byte, jute.PasswordLen))
 	ask(t, sock, model.Request{Op: model.OpCreate, Path: path, ACL: open, Flags: zk.FlagEphemeral})
 	sock.Close()
-	gone := func() bool { e.mu.Lock(); defer e.mu.Unlock(); return len(e.conns) == 0 }
-	for n := 0; !gone(); n++ {
-		if n > 10_000 {
-			t.Fatal("the connection is still there")
-		}
-		time.Sleep(time.Millisecond)
-	}
+	eventually(t, "the connection has gone", func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return len(e.conns) == 0
+	})
 }
 
 func TestWhatWasWrongBeforeAResetIsRemembered(t *testing.T) {
@@ -251,11 +249,11 @@ func TestAClientThatWasCutOffHasNotGone(t *testing.T) {
 			}
 			const want = "left over: /e of c1, which has lost its connection and may come back"
 			var j Judgement
-			for n := 0; n < 1000 && !slices.Contains(j.Inconclusive, want); n++ {
-				time.Sleep(time.Millisecond)
+			eventually(t, "the ensemble knows: "+want, func() bool {
 				j = e.Judge()
-			}
-			if len(j.Violations) > 0 || !slices.Contains(j.Inconclusive, want) {
+				return len(j.Violations) > 0 || slices.Contains(j.Inconclusive, want)
+			})
+			if len(j.Violations) > 0 {
 				t.Errorf("%+v", j)
 			}
 			e.mu.Lock()
@@ -383,7 +381,7 @@ func TestAResetAtTheEndTakesNothingBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := start(t, Options{Faults: plan, Record: true})
-	c := client(t, 10*time.Second, e.Addrs()[0])
+	c := client(t, 30*time.Second, e.Addrs()[0])
 	c.Create("/a", nil, 0, open)
 	for {
 		if _, err := c.Set("/a", nil, -1); err != zk.ErrNoServer {

@@ -105,17 +105,21 @@ func TestAConnectionThatEndsInOrderIsNotResetForRequestsBehindThat(t *testing.T)
 
 // A client that keeps its connection open after the answer is not waited for.
 func TestAnEnsembleEndsWhileAClientKeepsTheConnectionOfAWord(t *testing.T) {
-	e := start(t, Options{})
-	sock := dial(t, e)
-	if _, err := io.WriteString(sock, "ruok"); err != nil {
-		t.Fatal(err)
+	var took []time.Duration
+	for range 5 { // since a busy machine may take that long for nothing
+		e := start(t, Options{})
+		sock := dial(t, e)
+		if _, err := io.WriteString(sock, "ruok"); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(sock); string(got) != "imok" || err != nil {
+			t.Fatalf("%q, %v", got, err)
+		}
+		begun := time.Now()
+		e.Close()
+		if took = append(took, time.Since(begun)); took[len(took)-1] < lastWordTimeout/2 {
+			return
+		}
 	}
-	if got, err := io.ReadAll(sock); string(got) != "imok" || err != nil {
-		t.Fatalf("%q, %v", got, err)
-	}
-	begun := time.Now()
-	e.Close()
-	if d := time.Since(begun); d >= lastWordTimeout/2 {
-		t.Errorf("it has ended after %v", d)
-	}
+	t.Errorf("they have ended after %v", took)
 }

@@ -68,7 +68,7 @@ func mutated(r *rand.Rand, b []byte) []byte {
 func TestMutatedPacketsDisturbNobody(t *testing.T) {
 	const connections, packets = 400, 30
 	e := start(t, Options{Nodes: 3})
-	other := client(t, 10*time.Second, e.Addrs()...)
+	other := client(t, 30*time.Second, e.Addrs()...)
 	valid := everyOp()
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range connections {

@@ -57,8 +57,12 @@ func TestThePortOfAKilledServerRefusesConnections(t *testing.T) {
 			}
 		}
 		client(t, 30*time.Second, e.Addrs()[0])
-		if ok, _, err := other.Exists("/a"); !ok || errors.Is(err, zk.ErrSessionExpired) {
-			t.Error(ok, err)
+		ok, _, err := other.Exists("/a")
+		for err != nil && !errors.Is(err, zk.ErrSessionExpired) { // its library may still be about to connect again
+			ok, _, err = other.Exists("/a")
+		}
+		if !ok {
+			t.Error(err)
 		}
 	}
 }
@@ -132,7 +136,7 @@ func TestTheAddressOfAllAddressesIsThatOfLoopback(t *testing.T) {
 			t.Errorf("%s, expected one that a client can use", addr)
 		}
 	}
-	c := client(t, 10*time.Second, e.Addrs()...)
+	c := client(t, 30*time.Second, e.Addrs()...)
 	if _, _, err := c.Get("/"); err != nil {
 		t.Error(err)
 	}

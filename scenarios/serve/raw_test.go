@@ -175,7 +175,7 @@ func TestWhatNoClientSendsCostsNoMoreThanItsConnection(t *testing.T) {
 		t.Skip("takes half a minute")
 	}
 	e := start(t, Options{})
-	other := client(t, 10*time.Second, e.Addrs()...)
+	other := client(t, 30*time.Second, e.Addrs()...)
 	frame := func(b ...byte) []byte { return jute.EndFrame(append(jute.StartFrame(nil), b...), 0) }
 	request := func(xid int32, q model.Request) []byte {
 		return jute.EndFrame(jute.AppendRequest(jute.StartFrame(nil), xid, &q), 0)
@@ -249,18 +249,15 @@ func TestManyConnectionsThatSayNothingOrHalfOfSomething(t *testing.T) {
 	} else {
 		l.Close()
 	}
-	for n := 0; runtime.NumGoroutine() > before+2; n++ { // those of the client take a while
-		if n > 1000 {
-			t.Fatalf("%d goroutines are left of %d", runtime.NumGoroutine(), before)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	eventually(t, "the goroutines have ended", func() bool { // those of the client take a while
+		return runtime.NumGoroutine() <= before+2
+	})
 }
 
 // A client that asks and does not read is not listened to, and others do not notice.
 func TestAClientThatDoesNotReadCostsAConnection(t *testing.T) {
 	e := start(t, Options{})
-	other := client(t, 10*time.Second, e.Addrs()...)
+	other := client(t, 30*time.Second, e.Addrs()...)
 	must[string](t)(other.Create("/big", make([]byte, 500_000), 0, open))
 	sock := dial(t, e)
 	hello(t, sock, 0, make([]byte, 16))
@@ -344,7 +341,7 @@ func TestTheLastOperationIsCalledAsZooKeeperCallsIt(t *testing.T) {
 
 func TestFourLetterWords(t *testing.T) {
 	e := start(t, Options{})
-	c := client(t, 10*time.Second, e.Addrs()...)
+	c := client(t, 30*time.Second, e.Addrs()...)
 	must[string](t)(c.Create("/e", nil, zk.FlagEphemeral, open))
 	_, _, _, err := c.GetW("/e")
 	if err != nil {
@@ -380,7 +377,7 @@ func TestFourLetterWords(t *testing.T) {
 			}
 		}
 	}
-	if !zk.FLWRuok(e.Addrs(), time.Second)[0] {
+	if !zk.FLWRuok(e.Addrs(), time.Minute)[0] {
 		t.Error("not ok")
 	}
 }
@@ -402,7 +399,6 @@ func TestARuleSaysHowAConnectionEnds(t *testing.T) {
 		}
 		sock := dial(t, start(t, Options{Faults: plan}))
 		hello(t, sock, 0, make([]byte, jute.PasswordLen))
-		sock.SetDeadline(time.Now().Add(10 * time.Second))
 		got := ""
 		send(t, sock, jute.AppendRequest(nil, 0, &model.Request{Op: model.OpWhoAmI, Path: "/"}),
 			jute.AppendRequest(nil, 1, &model.Request{Op: model.OpGetEphemerals, Path: "/"}))

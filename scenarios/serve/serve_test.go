@@ -47,6 +47,16 @@ func client(t testing.TB, timeout time.Duration, addrs ...string) *zk.Conn {
 	return nil
 }
 
+// eventually waits for what happens by itself, however slow the machine is.
+func eventually(t testing.TB, what string, happened func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !happened(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
+
 type silent struct{}
 
 func (silent) Printf(string, ...any) {}
@@ -70,7 +80,7 @@ func TestGoZookeeperDoesItsWorkOnOneServerAndOnThree(t *testing.T) {
 			if nodes == 1 { // a lone server says nothing
 				members = 0
 			}
-			a, b := client(t, 10*time.Second, e.Addrs()[0]), client(t, 10*time.Second, e.Addrs()[nodes-1])
+			a, b := client(t, 30*time.Second, e.Addrs()[0]), client(t, 10*time.Second, e.Addrs()[nodes-1])
 			config, _, err := a.Get("/zookeeper/config")
 			if err != nil || strings.Count(string(config), ":participant;") != members {
 				t.Errorf("config %q, %v", config, err)
@@ -117,7 +127,7 @@ func TestGoZookeeperDoesItsWorkOnOneServerAndOnThree(t *testing.T) {
 
 func TestAnIdentityOpensWhatItsDigestProtects(t *testing.T) {
 	e := start(t, Options{})
-	a, b := client(t, time.Second, e.Addrs()...), client(t, time.Second, e.Addrs()...)
+	a, b := client(t, 30*time.Second, e.Addrs()...), client(t, 30*time.Second, e.Addrs()...)
 	if err := a.AddAuth("digest", []byte("user:secret")); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +155,7 @@ func TestALostReplyLeavesTheZnodeThatItWasAbout(t *testing.T) {
 	for seed := range uint64(4) {
 		plan := mustPlan(t, "lose-reply=1@client=c1,op=create,nth=2")
 		e := start(t, Options{Faults: plan, Seed: seed})
-		c := client(t, 10*time.Second, e.Addrs()...)
+		c := client(t, 30*time.Second, e.Addrs()...)
 		must[string](t)(c.Create("/a", nil, 0, open))
 		if _, err := c.Create("/b", nil, 0, open); !errors.Is(err, zk.ErrConnectionClosed) {
 			t.Errorf("seed %d: %v", seed, err)

@@ -52,14 +52,14 @@ func TestAFollowerAnswersWordsAsAFollower(t *testing.T) {
 // As a real server does, which keeps the connection, or the session, with an empty set.
 func TestWhatHasFiredOrIsDeletedIsStillListedWithoutPaths(t *testing.T) {
 	e := start(t, Options{})
-	c, d := client(t, 10*time.Second, e.Addrs()...), client(t, 10*time.Second, e.Addrs()...)
+	c, d := client(t, 30*time.Second, e.Addrs()...), client(t, 30*time.Second, e.Addrs()...)
 	must[string](t)(c.Create("/e", nil, zk.FlagEphemeral, open))
 	for _, x := range []*zk.Conn{c, d} {
 		if _, _, _, err := x.GetW("/e"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, _, err := client(t, 10*time.Second, e.Addrs()...).ChildrenW("/"); err != nil { // which does not count
+	if _, _, _, err := client(t, 30*time.Second, e.Addrs()...).ChildrenW("/"); err != nil { // which does not count
 		t.Fatal(err)
 	}
 	if err := d.Delete("/e", -1); err != nil {
