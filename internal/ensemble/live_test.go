@@ -22,7 +22,7 @@ import (
 func runLive(t *testing.T, addrs []string, s engine.Scenario, o ensemble.LiveOptions) (*history.History,
 	checkers.Verdict, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	o.Servers = addrs
 	r, err := ensemble.RunLive(ctx, &s, o)
