@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -124,6 +125,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 		}
 		return rep, err
 	}
+	e.rest()
 	if e.unknown != nil {
 		return Report{Scenario: s}, e.unknown
 	}
@@ -135,7 +137,7 @@ const MaxWorkers = 1024
 
 // engine is one Run in progress. Workers finish seeds in any order; what they
 // found is taken into account in the order of the seeds and only up to the first
-// failure, as if there were one worker.
+// failure, as if there were one worker. Where ctx is done before, seeds are left out.
 type engine struct {
 	*Scenario
 	Options
@@ -328,15 +330,23 @@ func (e *engine) take(seed uint64, out outcome) {
 			return
 		}
 		delete(e.waiting, e.turn)
+		e.add(e.turn, out)
 		e.turn++
-		if (len(e.failures) == 0 || e.Keep > 0) && e.unknown == nil && out.run {
-			e.add(e.turn-1, out)
-		}
 	}
 }
 
-// add takes into account what a seed came to.
+// rest takes into account what waits for seeds that were not run, as ctx was done before.
+func (e *engine) rest() {
+	for _, seed := range slices.Sorted(maps.Keys(e.waiting)) {
+		e.add(seed, e.waiting[seed])
+	}
+}
+
+// add takes into account what a seed came to, unless a lower one has ended the work.
 func (e *engine) add(seed uint64, out outcome) {
+	if len(e.failures) > 0 && e.Keep == 0 || e.unknown != nil || !out.run {
+		return
+	}
 	if e.doubt == nil && out.doubt != "" {
 		e.doubt = &PartNote{seed, out.doubt}
 	}
