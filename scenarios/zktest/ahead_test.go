@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand"
 	"os"
+	"path/filepath"
 	"regexp"
 	"testing"
 
@@ -31,6 +32,36 @@ func TestHiddenDraws(t *testing.T) {
 			os.Stderr.WriteString("panic: not meant\n")
 		}
 	}, zktest.Faults("lose-reply=1"))
+}
+
+// TestHiddenSlowAhead has each run fail, and take long.
+func TestHiddenSlowAhead(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		f, err := os.OpenFile("runs", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			c.Errorf("%v", err)
+			return
+		}
+		f.WriteString("x")
+		f.Close()
+		for range 100_000_000 { // processor time
+		}
+		c.Errorf("an error")
+	}, zktest.Caught("always"))
+	t.Fatal("caught")
+}
+
+// TestRunsThatNobodyAsksForAreNotMade has the first run end the work, for which the test does not make the others that
+// were ordered with it.
+func TestRunsThatNobodyAsksForAreNotMade(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("GOMAXPROCS", "1")
+	expect(t, runHidden(t, dir, "TestHiddenSlowAhead"), "caught by always, seed 1")
+	runs, err := os.ReadFile(filepath.Join(dir, "runs"))
+	if err != nil || len(runs) >= 16 {
+		t.Errorf("%d runs, %v, expected few more than one", len(runs), err)
+	}
 }
 
 var firstFailure = regexp.MustCompile(`TestHiddenDraws  seed (\d+)  (.*)`)

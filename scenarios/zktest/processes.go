@@ -79,7 +79,8 @@ func (x *processes) give(p *process, alive bool) {
 	delete(x.all, p)
 }
 
-// close ends all processes and waits for that. A process that waits for an order writes its coverage first.
+// close ends all processes and waits for that. A process that waits for an order, or makes a run that was ordered
+// ahead, writes its coverage first.
 func (x *processes) close() {
 	x.mu.Lock()
 	x.over = true
@@ -91,7 +92,7 @@ func (x *processes) close() {
 		p.orders.Close()
 	}
 	for _, p := range list {
-		<-p.ended
+		p.leave(x.ctx)
 		p.pass()
 		x.release(p)
 		delete(rest, p)
@@ -221,6 +222,31 @@ func (p *process) launch(by *spawner) (err error) {
 		close(p.ended)
 	}()
 	return nil
+}
+
+// forsake says that nobody asks any more for the runs that were ordered ahead.
+func (p *process) forsake() {
+	p.ahead, p.vain = nil, p.ordered
+	p.shared.vain().Store(p.vain)
+}
+
+// leave waits until the process has ended, which gets no more orders. It may be in a run that was ordered ahead, for
+// which nobody waits when time is up.
+func (p *process) leave(ctx context.Context) {
+	watchdog := newWatchdog(p)
+	defer watchdog.Stop()
+	for up := ctx.Done(); ; {
+		select {
+		case <-p.ended:
+			return
+		case <-up:
+			if up = nil; p.shared.over().Load() < p.ordered {
+				p.kill()
+			}
+		case <-watchdog.C:
+			watchdog.look()
+		}
+	}
 }
 
 // kill ends the process at once.

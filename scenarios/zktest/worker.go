@@ -112,8 +112,7 @@ func (p *process) order(o *engine.Order) error {
 			p.ahead = p.ahead[1:]
 			return nil
 		}
-		p.vain = p.ordered
-		p.shared.vain().Store(p.vain)
+		p.forsake()
 	}
 	p.strategy, p.ahead = o.Strategy, o.Then[:min(len(o.Then), maxAhead)]
 	next := *o
@@ -179,6 +178,7 @@ func (w *worker) died(o *engine.Order) (*engine.Reply, error) {
 // Close implements [engine.Worker].
 func (w *worker) Close() {
 	if w.p != nil {
+		w.p.forsake()
 		w.all.give(w.p, true)
 		w.p = nil
 	}
