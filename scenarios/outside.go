@@ -30,6 +30,9 @@ func (r *record) repeats(t T, found *engine.Result, where string) (again engine.
 	}
 	again, err := engine.Repeat(r.s, schedule, engine.Repetitions)
 	switch {
+	case err != nil && timeIsUp(t):
+		r.untold(t, found, where, &schedule, "not repeated and not made shorter, as the time is up")
+		return again, false
 	case err != nil:
 		r.unrepeatable(t, err)
 		return again, false
@@ -40,6 +43,13 @@ func (r *record) repeats(t T, found *engine.Result, where string) (again engine.
 	}
 	r.untold(t, found, where, &schedule, suspects(again, "    "))
 	return again, false
+}
+
+// timeIsUp reports whether a test has no time for more runs.
+func timeIsUp(t T) bool {
+	ctx, cancel := within(t, 0)
+	defer cancel()
+	return ctx.Err() != nil
 }
 
 // suspects says how often a run has failed again, and what may be the reason if it does not go the same way each time.
