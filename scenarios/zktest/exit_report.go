@@ -38,6 +38,9 @@ func (p *process) exitReport() (text string, hung bool, err error) {
 			stuck, shown(said)), true, nil
 	case p.killed:
 		return "", false, errInterrupted
+	case signal == syscall.SIGKILL || signal == syscall.SIGTERM:
+		return "", false, fmt.Errorf("the system has killed the process of the run (%v), as when memory runs out; nothing "+
+			"is known of the run", p.cmd.ProcessState)
 	case status == raceStatus && strings.Contains(said, "DATA RACE"):
 		return race(said), false, nil
 	case at >= 0 && ofAnotherRun.MatchString(said[at:]):
@@ -46,9 +49,6 @@ func (p *process) exitReport() (text string, hung bool, err error) {
 			"function, or before the call of package zktest; %s", fatal(said[at:]))
 	case at >= 0:
 		return fatal(said[at:]), false, nil
-	case signal == syscall.SIGKILL || signal == syscall.SIGTERM:
-		return "", false, fmt.Errorf("the system has killed the process of the run (%v), as when memory runs out; nothing "+
-			"is known of the run", p.cmd.ProcessState)
 	case signal != nil:
 		return "", false, fmt.Errorf("the process of the run has ended by %v: %s", signal, last(said))
 	}
