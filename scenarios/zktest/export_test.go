@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -143,4 +144,24 @@ func Unsent(dir string, sizes []int) (list []int, err error) {
 			return list, err
 		}
 	}
+}
+
+// Output has a process print a text some times, and another one once. It returns what is kept of that, and how much was
+// passed on before.
+func Output(often string, times int, once string) (kept string, passed int64, err error) {
+	f, err := os.CreateTemp("", "output-*")
+	if err != nil {
+		return "", 0, err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	o := &output{to: f}
+	for range times {
+		o.Write([]byte(often))
+	}
+	for part := range slices.Chunk([]byte(once), 32<<10) {
+		o.Write(part)
+	}
+	passed, err = f.Seek(0, io.SeekCurrent)
+	return o.String(), passed, err
 }

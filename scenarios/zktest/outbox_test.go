@@ -3,6 +3,7 @@
 package zktest_test
 
 import (
+	"strings"
 	"testing"
 
 	"zksim/scenarios/zktest"
@@ -24,5 +25,22 @@ func TestRepliesThatWereNotSentAreFound(t *testing.T) {
 				t.Errorf("reply %d has %d bytes, expected %d", i, n, sizes[i])
 			}
 		}
+	}
+}
+
+// TestAPanicIsKeptWhateverWasPrintedBefore has a process print more than is kept before it dies, and as it does.
+func TestAPanicIsKeptWhateverWasPrintedBefore(t *testing.T) {
+	line := strings.Repeat("x", 32<<10-1) + "\n"
+	for _, x := range []struct{ often, once string }{{line, "panic: here"}, {line + "panic: old\n" + line, "panic: here"}} {
+		const times = 1100
+		kept, passed, err := zktest.Output(x.often, times, x.once)
+		if all := int64(times*len(x.often) + len(x.once)); err != nil || !strings.HasSuffix(kept, x.once) ||
+			passed+int64(len(kept)) != all {
+			t.Errorf("%v: of %d bytes %d are passed on, and %d kept", err, all, passed, len(kept))
+		}
+	}
+	kept, _, err := zktest.Output(line, 900, "panic: here\n"+strings.Repeat(line, 300))
+	if err != nil || !strings.HasSuffix(kept, "panic: here\n"+strings.Repeat(line, 300)) {
+		t.Errorf("%v, %d bytes are kept, and not all of the panic", err, len(kept))
 	}
 }

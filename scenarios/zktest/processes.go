@@ -2,6 +2,7 @@ package zktest
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -304,15 +305,33 @@ type output struct {
 // heard reports whether what runs print is passed on.
 func heard() bool { return testing.Verbose() || value("zksim.schedule") != "" }
 
-// maxOutput bounds what is kept of a process that dies.
-const maxOutput = 16 << 20
+// maxOutput bounds what is kept of it, so that a process can die of what it says.
+const maxOutput = 32 << 20
 
 // Write implements io.Writer.
 func (o *output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if len(o.buf)+len(b) > maxOutput {
+		o.makeRoom()
+	}
 	o.buf = append(o.buf, b[:min(len(b), maxOutput-len(o.buf))]...)
 	return len(b), nil
+}
+
+// makeRoom passes on, or forgets, what has come, but for the panic that goes on at its end, if any.
+func (o *output) makeRoom() {
+	end := bytes.LastIndexByte(o.buf, '\n') + 1
+	if end < len(o.buf)/2 {
+		end = len(o.buf)
+	}
+	for _, at := range panicked.FindAllIndex(o.buf[len(o.buf)/2:], -1) {
+		end = len(o.buf)/2 + at[0]
+	}
+	if o.to != nil {
+		o.to.Write(o.buf[:end])
+	}
+	o.buf = o.buf[:copy(o.buf, o.buf[end:])]
 }
 
 // pass passes on what the process has printed.
