@@ -13,6 +13,7 @@ import (
 	"zksim/checkers"
 	"zksim/internal/grep"
 	"zksim/internal/pipeline"
+	"zksim/internal/recording"
 	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
@@ -45,9 +46,10 @@ func grepRuns(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	var files, names []string
 	for _, arg := range rest[1:] {
-		if arg == stdStream || strings.HasSuffix(arg, ".jsonl") {
+		switch {
+		case arg == stdStream, strings.HasSuffix(arg, ".jsonl") && !strings.HasPrefix(arg, recording.Prefix):
 			files = append(files, arg)
-		} else {
+		default:
 			names = append(names, arg)
 		}
 	}

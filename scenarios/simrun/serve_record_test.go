@@ -98,6 +98,10 @@ func TestWhatServeHasRecordedIsReplayedAndShrunk(t *testing.T) {
 	if r = simrun(t, "replay", "-o", "small", "small.txt"); r.code != exitViolation || !strings.Contains(r.out, again) {
 		t.Errorf("%+v", r)
 	}
+	r = simrun(t, "grep", "lose-reply of c1", "recorded:lock.jsonl", "-seeds", "1-50")
+	if r.err != "" || !strings.HasPrefix(r.out, "recorded:lock.jsonl      in ") {
+		t.Errorf("%+v", r)
+	}
 	if r = simrun(t, "check", "recorded:lock.jsonl", "-seeds", "1-1000"); !strings.Contains(r.out, "recorded:lock.jsonl") {
 		t.Errorf("%+v", r)
 	}
