@@ -155,8 +155,10 @@ func (p passage) text() string {
 func story(f *Failure, n *names) []passage {
 	h := f.History
 	list := make([]passage, 0, len(f.Trace.Steps)+1)
-	next := 0
-	place, _ := f.place()
+	next, place := 0, -1
+	if f.Verdict.Level == checkers.Violated {
+		place, _ = f.place()
+	}
 	for i := 0; i <= len(f.Trace.Steps); i++ {
 		p := passage{Step: i}
 		if i > 0 {
@@ -175,7 +177,7 @@ func story(f *Failure, n *names) []passage {
 		if i == len(f.Trace.Steps) {
 			p.conclude(f)
 		}
-		if i == place && f.Verdict.Level == checkers.Violated && f.Verdict.Event < 0 {
+		if i == place && f.Verdict.Event < 0 {
 			p.Lines = append(p.Lines, f.violation())
 		}
 		p.finish(n)

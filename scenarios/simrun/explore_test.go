@@ -92,6 +92,16 @@ func TestARunIsExploredAndItsScheduleReplayed(t *testing.T) {
 	}
 }
 
+func TestARunWithoutASetupIsExploredFromItsBeginning(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, keys := range []string{"", "l\n", "run c1\nb\n"} {
+		r := typing(t, keys, "explore", "-run", "barrier/barrier", "-seed", "1")
+		if r.code != exitHeld || r.err != "" || !strings.HasPrefix(r.out, "barrier/barrier   step 0 of ") {
+			t.Errorf("%q: %+v", keys, r)
+		}
+	}
+}
+
 func TestARunAsColumns(t *testing.T) {
 	inShortRun(t)
 	r := simrun(t, "replay", "-columns", "schedule.txt")
