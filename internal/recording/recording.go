@@ -62,6 +62,9 @@ func Scenario(name string, r *serve.Recording) (*engine.Scenario, error) {
 		*s = s.With(engine.Notes{Source: "left out, since no simulated code can ask for it: " + left})
 	}
 	s.Program = func(p *engine.Process) {
+		if p.ID > len(lists) { // -clients asks for more: nobody knows what for
+			return
+		}
 		list := lists[p.ID-1]
 		play(p, list[:min(len(list), p.Rounds*part)])
 	}

@@ -175,6 +175,29 @@ func TestClientsThatHaveAskedForNothingAreNotPlayed(t *testing.T) {
 	}
 }
 
+func TestMoreClientsThanARecordingHasAskForNothing(t *testing.T) {
+	t.Parallel()
+	rec, _ := playedAgain(t, serve.Options{}, func(t *testing.T, e *serve.Ensemble) {
+		connect(t, e).Create("/a", nil, 0, open)
+	})
+	s, err := Scenario("recorded:x", rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	larger, err := s.Sized(3, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner := engine.NewRunner()
+	t.Cleanup(runner.Close)
+	for seed := range uint64(5) {
+		res := runner.Seed(&larger, seed)
+		if v := res.Verdict; v.Checker != "finally" || !strings.Contains(v.Message, "no such thing") {
+			t.Errorf("seed %d: %+v", seed, v)
+		}
+	}
+}
+
 func TestEveryOperationOfARecordingIsAnsweredAsItWas(t *testing.T) {
 	t.Parallel()
 	for _, plan := range []string{"", "lose-reply=1@client=c1,op=set,nth=2", "learn-late=1@client=c2", "elect"} {
