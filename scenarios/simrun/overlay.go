@@ -40,6 +40,9 @@ func testCommand(ctx context.Context, a *app, args []string) (int, error) {
 	if len(args) > 0 && (args[0] == "-h" || args[0] == "-help" || args[0] == "--help") {
 		return 0, parse(a.flags("test"), args, 0)
 	}
+	if ownOverlay(args) {
+		return 0, errors.New("-overlay is what this command gives to go test, expected none beside it")
+	}
 	g, err := writeOverlay(ctx, "")
 	if ctx.Err() != nil {
 		a.interrupted("test", nil)
@@ -66,6 +69,19 @@ func testCommand(ctx context.Context, a *app, args []string) (int, error) {
 		return 0, err
 	}
 	return exitHeld, nil
+}
+
+// ownOverlay reports whether the arguments of "go test" name an overlay: of two the last one would count.
+func ownOverlay(args []string) bool {
+	for _, arg := range args {
+		switch name, _, _ := strings.Cut(arg, "="); name {
+		case "-args", "--args":
+			return false
+		case "-overlay", "--overlay":
+			return true
+		}
+	}
+	return false
 }
 
 // cutTags takes the build tags out of the arguments of "go test": of two flags the last one would count.

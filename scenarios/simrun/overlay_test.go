@@ -69,6 +69,19 @@ func TestOverlayRefusesAGoThatItDoesNotKnow(t *testing.T) {
 	}
 }
 
+func TestTestRefusesASecondOverlay(t *testing.T) {
+	fakeGo(t, runtime.Version(), "")
+	for _, args := range [][]string{{"-overlay", "x"}, {"./...", "--overlay=x"}} {
+		r := simrun(t, append([]string{"test"}, args...)...)
+		if r.code != exitUsage || !strings.HasPrefix(r.err, "simrun test: -overlay is what this command gives") {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+	if r := simrun(t, "test", "./...", "-args", "-overlay"); r.code != exitHeld {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestTestRunsGoTestWithTheOverlay(t *testing.T) {
 	fakeGo(t, runtime.Version(), "")
 	r := simrun(t, "test", "-tags=mine", "-run", "x", "./...")
