@@ -44,6 +44,9 @@ func mergeCommand(ctx context.Context, a *app, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if c.undone && (c.json || c.junit != "") {
+		return 0, errors.New("-undone merges nothing, expected no -json or -junit beside it")
+	}
 	c.asked, c.still = true, true
 	parts, err := readParts(dirs)
 	if err != nil {

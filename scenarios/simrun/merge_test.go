@@ -162,6 +162,12 @@ func TestAPartThatIsMissingOrInterruptedIsNamedAndNoPass(t *testing.T) {
 	if r := simrun(t, "merge", "parts-3", "-undone"); r != (result{out: "\n"}) {
 		t.Errorf("%+v", r)
 	}
+	for _, flag := range []string{"-json", "-junit=junit.xml"} {
+		if r := simrun(t, "merge", "parts-3", "-undone", flag); r != (result{code: exitUsage,
+			err: "simrun merge: -undone merges nothing, expected no -json or -junit beside it\n"}) {
+			t.Errorf("%+v", r)
+		}
+	}
 	os.Rename("parts-3/2", "two")
 	if r := simrun(t, "merge", "parts-3", "-undone"); r != (result{out: "2\n"}) {
 		t.Errorf("%+v", r)
