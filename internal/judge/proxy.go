@@ -48,7 +48,20 @@ func Listen(address string, servers []string) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("judge: %w", err)
 	}
+	for _, s := range servers {
+		if leadsTo(l.Addr().(*net.TCPAddr), s) {
+			l.Close()
+			return nil, fmt.Errorf("judge: the server %s is where the proxy itself listens, expected another address", s)
+		}
+	}
 	return proxyOf(l, servers), nil
+}
+
+// leadsTo reports whether a connection to a server would come to a listener, and so without end to itself.
+func leadsTo(listener *net.TCPAddr, server string) bool {
+	a, err := net.ResolveTCPAddr("tcp", server)
+	return err == nil && a.Port == listener.Port &&
+		(a.IP.Equal(listener.IP) || listener.IP.IsUnspecified() && (len(a.IP) == 0 || a.IP.IsLoopback()))
 }
 
 // hasPort reports whether an address is host:port. The host may be empty.

@@ -57,6 +57,25 @@ func TestAProxyThatLacksDescriptorsGoesOn(t *testing.T) {
 }
 
 // echo ruok | nc -N ends its side of the connection before the answer comes.
+func TestAProxyDoesNotForwardToItself(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	_, port, _ := net.SplitHostPort(address)
+	l.Close()
+	for _, listen := range []string{address, ":" + port} {
+		p, err := Listen(listen, []string{"127.0.0.1:1", "localhost:" + port})
+		if err == nil || !strings.Contains(err.Error(), "is where the proxy itself listens") {
+			t.Errorf("%s: %v", listen, err)
+		}
+		if p != nil {
+			p.Close()
+		}
+	}
+}
+
 func TestAClientThatSaysNoMoreGetsItsAnswer(t *testing.T) {
 	server := listening(t)
 	go func() {
