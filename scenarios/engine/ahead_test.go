@@ -51,8 +51,8 @@ func TestWorkersAreToldWhatTheyAreAskedForNext(t *testing.T) {
 		violated      []uint64
 	}{{workers: 1}, {workers: 3}, {workers: 1, shard: 1, shards: 3}, {workers: 1, violated: []uint64{70, 75}}} {
 		p := &pool{violated: x.violated}
-		rep := run(t, p.scenario(), engine.Options{Seeds: engine.Range{First: 1, Last: 200}, Workers: x.workers, Shard: x.shard,
-			Shards: x.shards})
+		rep := run(t, p.scenario(), engine.Options{Seeds: engine.Range{First: 1, Last: 200}, Workers: x.workers,
+			Shard: x.shard, Shards: x.shards})
 		var want, asked, next []uint64
 		for seed := uint64(1); seed <= 200 && (x.violated == nil || seed <= x.violated[0]); seed++ {
 			if x.shards == 0 || seed%x.shards == x.shard {

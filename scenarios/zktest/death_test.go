@@ -133,9 +133,9 @@ func TestARunThatEndsItsProcessIsAFinding(t *testing.T) {
 		"Fatal":          "the code has ended its process with status 1, as os.Exit and log.Fatal do: 2",
 		"SaysFatal":      "the code has ended its process with status 1, as os.Exit and log.Fatal do: fatal error: no answer",
 		"TFatal":         "the test fails: death_test.go:",
-		"Mutexes":        "a goroutine waits in death_test.go:62 for a mutex that nobody will unlock",
-		"LateMutexes":    "a goroutine waits in death_test.go:100 for a mutex that nobody will unlock",
-		"Wait":           "a goroutine waits in death_test.go:92 for a channel that nobody will send to",
+		"Mutexes":        "a goroutine waits in death_test.go:65 for a mutex that nobody will unlock",
+		"LateMutexes":    "a goroutine waits in death_test.go:103 for a mutex that nobody will unlock",
+		"Wait":           "a goroutine waits in death_test.go:95 for a channel that nobody will send to",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

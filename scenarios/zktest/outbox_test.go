@@ -31,7 +31,8 @@ func TestRepliesThatWereNotSentAreFound(t *testing.T) {
 // TestAPanicIsKeptWhateverWasPrintedBefore has a process print more than is kept before it dies, and as it does.
 func TestAPanicIsKeptWhateverWasPrintedBefore(t *testing.T) {
 	line := strings.Repeat("x", 32<<10-1) + "\n"
-	for _, x := range []struct{ often, once string }{{line, "panic: here"}, {line + "panic: old\n" + line, "panic: here"}} {
+	for _, x := range []struct{ often, once string }{{line, "panic: here"},
+		{line + "panic: old\n" + line, "panic: here"}} {
 		const times = 1100
 		kept, passed, err := zktest.Output(x.often, times, x.once)
 		if all := int64(times*len(x.often) + len(x.once)); err != nil || !strings.HasSuffix(kept, x.once) ||
