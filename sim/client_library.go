@@ -1,12 +1,10 @@
 package sim
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/go-zookeeper/zk"
 
-	"zksim/internal/hash"
 	"zksim/model"
 	"zksim/model/history"
 )
@@ -30,13 +28,7 @@ type library struct {
 	watchers     []watcher
 	sessionChans []sessionChan
 	fired        []firedChan
-	rearmed      *rearmed // what rearm sends; nil until it does
-}
-
-// rearmed is the request that arms the watches of a library again.
-type rearmed struct {
-	request request
-	lists   model.WatchLists
+	rearmed      []*request // what rearm has sent, and its memory for the next time
 }
 
 type credential struct {
@@ -229,62 +221,6 @@ func (c *Client) orphan(from int64) {
 		c.orphans = append(c.orphans, orphan{c.session, from, slices.Clone(c.late), c.conn.Auth})
 	}
 	c.late = c.late[:0]
-}
-
-// rearm sends SetWatches. It goes to the back of the queue, so a read that was
-// queued before it is answered with new data before the watch event comes.
-func (c *Client) rearm() {
-	if len(c.watchers) == 0 {
-		return
-	}
-	if c.rearmed == nil {
-		c.rearmed = &rearmed{}
-	}
-	l := &c.rearmed.lists
-	l.RelativeZxid, l.Data, l.Exist, l.Child = c.lastZxid, l.Data[:0], l.Exist[:0], l.Child[:0]
-	list := c.inMapOrder()
-	for i, x := range list {
-		if slices.ContainsFunc(list[:i], func(y watcher) bool { return y.kind == x.kind && y.path == x.path }) {
-			continue
-		}
-		switch x.kind {
-		case dataWatch:
-			l.Data = append(l.Data, x.path)
-		case existWatch:
-			l.Exist = append(l.Exist, x.path)
-		case childWatch:
-			l.Child = append(l.Child, x.path)
-		}
-	}
-	r := &c.rearmed.request
-	r.req = model.Request{Op: model.OpSetWatches, Watches: l}
-	if c.w.injector != nil {
-		c.w.injector.Issued(c, &r.req)
-	}
-	c.wire = append(c.wire, r)
-}
-
-// inMapOrder returns the watchers in an order that the run draws, as the library has them in a map; those of one path
-// and kind keep theirs. Searches have an order that does not depend on which was left first, which is in no state.
-// Valid until the next change of the watchers.
-func (c *Client) inMapOrder() []watcher {
-	if len(c.watchers) < 2 {
-		return c.watchers
-	}
-	list := slices.Clone(c.watchers)
-	if c.w.Order < FirstDrawn {
-		slices.SortStableFunc(list, func(a, b watcher) int {
-			if c.w.backward() {
-				a, b = b, a
-			}
-			return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.kind, b.kind))
-		})
-		return list
-	}
-	salt := hash.Hash(hash.Mix(c.w.Order ^ uint64(c.id) ^ uint64(c.w.committed)<<16))
-	place := func(x watcher) uint64 { return uint64(salt.Int(int64(x.kind)).String(x.path)) }
-	slices.SortStableFunc(list, func(a, b watcher) int { return cmp.Compare(place(a), place(b)) })
-	return list
 }
 
 // watches returns the index of the first watcher of that kind and path.

@@ -121,7 +121,7 @@ func TestSetWatchesNamesEachWatchOnce(t *testing.T) {
 	s.do("run c1", "connect c1 s1", "serve c1, deliver c1", "serve c1, deliver c1", "serve c1, deliver c1", "cut c1")
 	s.alone("c2")
 	s.do("round c1", "connect c1 s1")
-	if l := s.w.clients[0].rearmed.lists; len(l.Data) != 1 || len(l.Exist)+len(l.Child) != 0 {
+	if l := s.w.clients[0].rearmed[0].req.Watches; len(l.Data) != 1 || len(l.Exist)+len(l.Child) != 0 {
 		t.Errorf("lists are %+v", l)
 	}
 	s.do("serve c1", "deliver c1", "deliver c1", "run c1")

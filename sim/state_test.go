@@ -101,6 +101,7 @@ var elsewhere = map[string]string{
 	"sim.Client.dirty": "false between steps", "sim.Client.stale": "whether moves is valid",
 	"sim.Client.moves": "what is possible, computed anew when it is stale", "sim.Client.invalidated": "of sim.Timed",
 	"sim.library.unaware": "zero between steps",
+	"sim.library.rearmed": "memory for later; what is on its way is in the queues",
 	"sim.library.fired":   "channels that have fired; code has learned of that when they did",
 	"sim.process.names":   "names of transitions: in Part.Key, but equal states may differ in it",
 	"sim.process.roster":  "names of transitions: in Part.Key, but equal states may differ in it",
