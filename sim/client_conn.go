@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 	"unicode/utf8"
 
 	"github.com/go-zookeeper/zk"
 
 	"zksim/model"
+	"zksim/model/jute"
 )
 
 // Conn is a client's connection. Its methods have the signatures and the
@@ -107,7 +107,7 @@ func checkCreate(path string, flags int32) error {
 
 func (k Conn) create(op model.Op, path string, data []byte, flags int32, acl []zk.ACL, ttl int64) (string, error) {
 	r := k.begin(op, path)
-	r.req.Data, r.req.Flags, r.req.ACL, r.req.TTL = bytes.Clone(data), flags, slices.Clone(acl), ttl
+	r.req.Data, r.req.Flags, r.req.ACL, r.req.TTL = bytes.Clone(data), flags, copyACL(acl, javaText), ttl
 	if err := k.do(r); err != nil {
 		return "", err
 	}
@@ -234,7 +234,7 @@ func (k Conn) GetACL(path string) ([]zk.ACL, *zk.Stat, error) {
 	if err != nil {
 		return nil, r.stat(err), err
 	}
-	return slices.Clone(r.res.ACL), r.stat(nil), nil
+	return copyACL(r.res.ACL, wireText), r.stat(nil), nil
 }
 
 // SetACL is [zk.Conn.SetACL].
@@ -243,7 +243,7 @@ func (k Conn) SetACL(path string, acl []zk.ACL, version int32) (*zk.Stat, error)
 		return nil, k.refuse(zk.ErrInvalidPath)
 	}
 	r := k.begin(model.OpSetACL, path)
-	r.req.ACL, r.req.Version = slices.Clone(acl), version
+	r.req.ACL, r.req.Version = copyACL(acl, javaText), version
 	err := k.do(r)
 	return r.stat(err), err
 }
@@ -251,7 +251,7 @@ func (k Conn) SetACL(path string, acl []zk.ACL, version int32) (*zk.Stat, error)
 // AddAuth is [zk.Conn.AddAuth]; the credentials are sent again on reconnect.
 func (k Conn) AddAuth(scheme string, auth []byte) error {
 	r := k.begin(model.OpAuth, scheme)
-	r.req.Data = bytes.Clone(auth)
+	r.req.Data = bytes.Clone(jute.ValidText(auth))
 	if err := k.do(r); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"zksim/model"
 	"zksim/model/history"
+	"zksim/model/jute"
 )
 
 // library is the client's library. It behaves as go-zookeeper v1.0.4 (conn.go of that module): requests wait in
@@ -191,7 +192,7 @@ func (c *Client) connect(k int) {
 	c.server, c.tried = k, -1
 	c.conn.Session, c.conn.Auth = c.session, loopback
 	for _, a := range c.auth {
-		c.conn.Auth, _ = model.Authenticate(c.conn.Auth, a.scheme, a.auth)
+		c.conn.Auth, _ = model.Authenticate(c.conn.Auth, a.scheme, jute.ValidText(a.auth))
 	}
 	for _, r := range c.unsent {
 		if r.sent = !r.tooLong(); r.sent {

@@ -3,7 +3,6 @@ package sim
 import (
 	"bytes"
 	"fmt"
-	"slices"
 
 	"github.com/go-zookeeper/zk"
 
@@ -32,7 +31,7 @@ func (k Conn) Multi(ops ...interface{}) ([]zk.MultiResponse, error) {
 func subRequest(op any, r *model.Request) bool {
 	switch x := op.(type) {
 	case *zk.CreateRequest:
-		*r = model.Request{Op: model.OpCreate, Path: x.Path, Data: bytes.Clone(x.Data), ACL: slices.Clone(x.Acl),
+		*r = model.Request{Op: model.OpCreate, Path: x.Path, Data: bytes.Clone(x.Data), ACL: copyACL(x.Acl, javaText),
 			Flags: x.Flags}
 	case *zk.SetDataRequest:
 		*r = model.Request{Op: model.OpSetData, Path: x.Path, Data: bytes.Clone(x.Data), Version: x.Version}

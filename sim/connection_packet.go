@@ -1,8 +1,14 @@
 package sim
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model/jute"
 )
 
 // libraryMaxPacketLen is the longest packet that fits into go-zookeeper's buffer
@@ -34,4 +40,21 @@ func wireText(s string) string {
 		}
 	}
 	return string(b)
+}
+
+// javaText is what the server reads of a string that code sends; see [jute.ValidText].
+func javaText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string(jute.ValidText([]byte(s)))
+}
+
+// copyACL returns a list in memory of its own, with its strings as they arrive.
+func copyACL(list []zk.ACL, arrives func(string) string) []zk.ACL {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Scheme, list[i].ID = arrives(list[i].Scheme), arrives(list[i].ID)
+	}
+	return list
 }

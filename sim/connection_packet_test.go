@@ -51,3 +51,39 @@ func TestCharactersBeyondTheBasicPlaneAreSentAsSurrogates(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// Package conform compares both with a real server. What is no UTF-8 is U+FFFD for a server written in Java, which so
+// knows another user than the client that has computed the id by itself.
+func TestNamesOfUsersAreThoseOfJava(t *testing.T) {
+	w := NewWorld()
+	defer w.Close()
+	got := func(k Conn, path string, acl []zk.ACL) string {
+		k.Create(path, nil, 0, acl)
+		list, _, err := k.GetACL(path)
+		if err != nil {
+			return err.Error()
+		}
+		return list[0].ID
+	}
+	var astral, odd, granted, multi string
+	w.Reset(Config{Clients: 1}, nil, func(c *Client) {
+		k := c.Conn()
+		k.AddAuth("digest", []byte("\U0001F600:p"))
+		astral = got(k, "/astral", zk.DigestACL(zk.PermAll, "\U0001F600", "p"))
+		k.AddAuth("digest", []byte("\xff:p"))
+		odd = got(k, "/odd", zk.DigestACL(zk.PermAll, "\xff", "p"))
+		others := []zk.ACL{{Perms: zk.PermAll, Scheme: "digest", ID: "\xff:x"}, open[0]}
+		granted = got(k, "/granted", others)
+		k.Multi(&zk.CreateRequest{Path: "/multi", Acl: others})
+		multi = got(k, "/multi", nil)
+	})
+	if err := w.Run(&Replay{}); err != nil {
+		t.Fatal(err)
+	}
+	if hash := "mnxuLb+eH1AAHGgvuO6/0m5r6/g="; astral != "\xed\xa0\xbd\xed\xb8\x80:"+hash {
+		t.Errorf("got %q", astral)
+	}
+	if odd != zk.ErrNoAuth.Error() || granted != "\ufffd:x" || multi != "\ufffd:x" {
+		t.Errorf("got %q, %q, %q", odd, granted, multi)
+	}
+}

@@ -3,9 +3,12 @@ package conform
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-zookeeper/zk"
 	"pgregory.net/rapid"
 
 	"zksim/internal/zkserver"
@@ -77,6 +80,48 @@ func TestTheSimulatorIsZooKeeperWhateverRapidThinksOf(t *testing.T) {
 			rt.Error(q.Relative(d.String()))
 		}
 	})
+}
+
+// What no generated sequence has: names of users that Java encodes otherwise or cannot read, and more watches than the
+// library sends in one request.
+func TestTheSimulatorIsZooKeeperForOddTextsAndLongPaths(t *testing.T) {
+	for name, user := range map[string]string{"astral": "\U0001F600", "odd": "\xff"} {
+		acls[name] = append(zk.DigestACL(zk.PermAll, user, "p"), cleaner)
+		defer delete(acls, name)
+	}
+	acls["surrogate"] = append(zk.WorldACL(zk.PermAll), zk.ACL{Perms: zk.PermAll, Scheme: "digest", ID: "\xed\xa0\xbd:x"})
+	defer delete(acls, "surrogate")
+	auth := func(user string) Op { return Op{Session: 1, Kind: AddAuth, Scheme: "digest", Auth: user + ":p"} }
+	create := func(acl string) Op { return Op{Session: 1, Kind: Create, Path: "/a", ACL: acl} }
+	get, acl := Op{Session: 1, Kind: Get, Path: "/a"}, Op{Session: 1, Kind: GetACL, Path: "/a"}
+	cut, reconnect := Op{Session: 1, Kind: Cut}, Op{Session: 1, Kind: Reconnect}
+	scripts := map[string][]Op{
+		"astral":    {auth("\U0001F600"), create("astral"), acl, cut, reconnect, get},
+		"odd":       {auth("\xff"), create("odd"), get, acl},
+		"of auth":   {auth("\xff"), create("auth"), acl, cut, reconnect, get},
+		"surrogate": {create("surrogate"), acl},
+	}
+	for i := range 12 {
+		path := fmt.Sprint("/", i, strings.Repeat("n", 100_000))
+		scripts["long"] = append(scripts["long"], Op{Session: 1, Kind: Exists, Watch: true, Path: path})
+	}
+	scripts["long"] = append(scripts["long"], cut, reconnect, create(""), get)
+	e, err := connect(t.Context(), start(t, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.close()
+	b := newBench(e, model.ZooKeeper)
+	defer b.world.Close()
+	for name, ops := range scripts {
+		q := run(t, b, &fixed{ops: append([]Op{{Session: 1, Kind: Open}}, ops...)})
+		for _, d := range q.Differences {
+			t.Errorf("%s: %.300s", name, q.Relative(d.String()))
+		}
+		if len(q.Steps) != len(ops)+1 {
+			t.Errorf("%s: %d steps of %d", name, len(q.Steps), len(ops)+1)
+		}
+	}
 }
 
 // A lie about one side must be found on real servers too, and the sequence that
