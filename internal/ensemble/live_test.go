@@ -175,10 +175,10 @@ func TestARealRunMayTakeLongAsLongAsOperationsReturn(t *testing.T) {
 			if err := workload.LockOnce(p, o, l, 1, false); err != nil {
 				p.Fail(err)
 			}
-			p.Env.Sleep(context.Background(), time.Second)
+			p.Env.Sleep(context.Background(), 2*time.Second)
 		}
 	})
-	h, v, err := runLive(t, addrs, s, ensemble.LiveOptions{Timeout: 2500 * time.Millisecond})
+	h, v, err := runLive(t, addrs, s, ensemble.LiveOptions{Timeout: 6 * time.Second})
 	if err != nil || v.Level != checkers.OK || h.Outcome != history.Quiet {
 		t.Errorf("%v, %+v, %v", err, v, h.Outcome)
 	}
