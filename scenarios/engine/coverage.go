@@ -255,7 +255,9 @@ func (r *Report) Summary() []string {
 	}
 	add("struck", struck)
 	add("not struck", r.Quiet)
-	add(NotJudged, r.Unjudged)
+	if r.Runs > 0 {
+		add(NotJudged, r.Unjudged)
+	}
 	if r.Holders > 0 {
 		add("holders", []string{fmt.Sprintf("%d at once, at most, by what their code knew", r.Holders)})
 	}

@@ -168,6 +168,7 @@ func TestPatternsAreCountedInRunsThatFailAndThatPass(t *testing.T) {
 		{[]string{"lock", "lock/lock"}, `simrun grep: in "lock": nothing is called "lock", expected one of invoke, `},
 		{[]string{"calm", "h.jsonl", "lock/lock"}, "simrun grep: there are histories and scenarios, expected one " +
 			"kind of them"},
+		{[]string{"calm", "h.jsonl", "-seeds", "1-5"}, "simrun grep: -seeds is for scenarios, expected none beside"},
 		{[]string{"crashed of c7", "lock/lock"}, "simrun grep: the pattern needs 7 clients, and there are 3 at most"},
 		{[]string{"acquired of c2", "h.jsonl"}, "simrun grep: the pattern needs 2 clients, and there are 1 at most"},
 		{[]string{"acquired of c1, before serve", "h.jsonl"}, "simrun grep: serve is a transition, and a history has none"},

@@ -55,8 +55,11 @@ func grepRuns(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	var found int
 	if len(files) > 0 {
-		if len(names) > 0 || *run != "" {
+		if len(names) > 0 {
 			return 0, errors.New("there are histories and scenarios, expected one kind of them")
+		}
+		if name := other(f); name != "" {
+			return 0, fmt.Errorf("-%s is for scenarios, expected none beside histories", name)
 		}
 		found, err = a.grepFiles(rest[0], files)
 	} else {

@@ -81,8 +81,9 @@ func (c *serveFlags) check() (err error) {
 		return fmt.Errorf("-for must not be negative, not %v", c.long)
 	case o.Nodes == 0:
 		return errors.New("-nodes 0, expected 1 or 3")
-	case o.TickTime <= 0 || o.Lag <= 0 || o.ContainerCheck <= 0:
-		return fmt.Errorf("-tick %v, -lag %v, -containers %v, expected more than 0", o.TickTime, o.Lag, o.ContainerCheck)
+	case !inMilliseconds(o.TickTime) || !inMilliseconds(o.Lag) || !inMilliseconds(o.ContainerCheck):
+		return fmt.Errorf("-tick %v, -lag %v, -containers %v, expected whole milliseconds, at least one", o.TickTime,
+			o.Lag, o.ContainerCheck)
 	case c.token != "" && c.control == "" && c.admin == "":
 		return errors.New("-token is for -control and -admin, expected one of these")
 	}
@@ -91,6 +92,8 @@ func (c *serveFlags) check() (err error) {
 	}
 	return nil
 }
+
+func inMilliseconds(d time.Duration) bool { return d > 0 && d%time.Millisecond == 0 }
 
 // serve serves until the context is done or the time is over, and judges.
 func (c *serveFlags) serve(ctx context.Context, a *app, record *output) (int, error) {
