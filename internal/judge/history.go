@@ -279,9 +279,11 @@ func (j *Judgement) leftOver(h *history.History) {
 	for i := range h.Events {
 		e := &h.Events[i]
 		if s := last[e.Session]; x.there[e.Path] == e && s != nil && s.Op == zk.StateDisconnected.String() {
-			if s.Data == dropped {
+			switch s.Data {
+			case dropped:
 				j.MayComeBack(e.Path, s.Client)
-			} else {
+			case closing: // the server deletes it, or keeps it until the timeout
+			default:
 				j.LeftOver(e.Path, s.Client)
 			}
 		}

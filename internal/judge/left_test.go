@@ -60,6 +60,25 @@ func TestWhatSomebodyHasMissedIsNotLeftOver(t *testing.T) {
 	}
 }
 
+// The C client ends its connection behind the request that ends its session, and waits for no answer. With answers
+// unread, that resets the connection, and the proxy hears no more of it.
+func TestAClientThatHasAskedForTheEndOfItsSessionLeavesNothingOver(t *testing.T) {
+	for name, end := range map[string]func(*Connection){ // order-free: each by itself
+		"left": (*Connection).Left, "dropped": (*Connection).Dropped,
+	} {
+		r := NewRecorder()
+		c := &talk{c: attached(r, 1)}
+		c.done(creating("/a", "", zk.FlagEphemeral), model.Response{Path: "/a", Zxid: 3})
+		c.ask(model.Request{Op: model.OpGetData, Path: "/a"})
+		c.ask(model.Request{Op: model.OpCloseSession})
+		end(c.c)
+		j, _, err := r.Judge(nil)
+		if err != nil || len(j.Violations)+len(j.Inconclusive) > 0 {
+			t.Errorf("%s: %q, %q, %v", name, j.Violations, j.Inconclusive, err)
+		}
+	}
+}
+
 // What stands behind the proxy may be no ZooKeeper.
 func TestAnAnswerWithWhatIsNoPathIsJudged(t *testing.T) {
 	for _, path := range []string{"abc", "lock-0000000001", ""} {

@@ -91,7 +91,8 @@ type Connection struct {
 	waiting        int // bytes of these
 	synced         bool
 	deaf           bool // it cannot be followed any more
-	closed         bool // its session was ended by its client
+	closing        bool // its client has asked for the end of its session
+	closed         bool // ... and was told of it
 }
 
 // Missed hears that the connection of a client, or to a server, could not be made.
@@ -147,14 +148,20 @@ func (c *Connection) Left() { c.ends("") }
 // back.
 func (c *Connection) Dropped() { c.ends(dropped) }
 
-// dropped is the data of the event that a connection has ended that its client has not ended.
-const dropped = "dropped"
+// What the event that a connection has ended has as its data, unless its client has just gone.
+const (
+	dropped = "dropped" // its client has not ended it
+	closing = "closing" // the end of its session was asked for, and no answer was heard: the C client waits for none
+)
 
 func (c *Connection) ends(how string) {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
 	if c.r.at[c.session] == c { // else the session goes on elsewhere
 		delete(c.r.at, c.session)
+		if c.closing {
+			how = closing
+		}
 		if !c.closed {
 			c.r.add(history.Event{Kind: history.Session, Client: c.client, Op: zk.StateDisconnected.String(),
 				Session: c.session, Data: how})
@@ -232,6 +239,7 @@ func (c *Connection) request(packet []byte) error {
 		}
 	}
 	c.r.add(history.Event{Kind: history.Call, Client: c.client, Op: sim.OpName(&q), Path: q.Path, Session: c.session})
+	c.closing = q.Op == model.OpCloseSession
 	c.open = append(c.open, x)
 	return nil
 }
