@@ -244,8 +244,8 @@ func (c *Connection) request(packet []byte) error {
 	return nil
 }
 
-// silent reports whether nothing is noted of an operation. go-zookeeper numbers these as others, so that they have
-// their turn among the answers.
+// silent reports whether nothing is noted of an operation. go-zookeeper numbers these as others, so that its answer may
+// be the next one.
 func silent(op model.Op) bool { return op == model.OpAuth || op == model.OpSASL }
 
 // judged is the word of an operation, "" also for a read without a sync: what it sees may be old.
@@ -301,6 +301,9 @@ func (c *Connection) answer(packet []byte) error {
 		c.take()
 	}
 	if len(c.open) == 0 || c.open[0].xid != a.Xid {
+		if c.overtaken(a.Xid) {
+			return nil
+		}
 		if a.Xid == jute.XidPing || a.Xid < 0 { // of the handshake of a library, as an authentication
 			return nil
 		}
@@ -313,10 +316,23 @@ func (c *Connection) answer(packet []byte) error {
 	return c.answered(&x, &a)
 }
 
+// overtaken reports whether an answer is that to an authentication, which a server gives at once, and so before the
+// answers to earlier requests. It takes that from the open calls.
+func (c *Connection) overtaken(xid int32) bool {
+	i := slices.IndexFunc(c.open, func(x call) bool { return x.xid == xid && silent(x.Op) })
+	if i < 0 {
+		return false
+	}
+	c.remove(i)
+	return true
+}
+
 // take removes the first of the open calls.
-func (c *Connection) take() call {
-	x := c.open[0]
-	c.open = append(c.open[:0], c.open[1:]...)
+func (c *Connection) take() call { return c.remove(0) }
+
+func (c *Connection) remove(i int) call {
+	x := c.open[i]
+	c.open = slices.Delete(c.open, i, i+1)
 	c.waiting -= x.size
 	return x
 }

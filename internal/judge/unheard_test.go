@@ -99,6 +99,14 @@ var unheard = map[string]func(r *Recorder, a, b *talk){
 		a.done(model.Request{Op: model.OpAuth, Path: "digest", Data: []byte("u:p")}, model.Response{})
 		a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
 	},
+	"an authentication whose answer overtakes others": func(_ *Recorder, a, _ *talk) {
+		auth := model.Request{Op: model.OpAuth, Path: "digest", Data: []byte("u:p")}
+		q := creating("/a", "x", 0)
+		first, second, third := a.ask(q), a.ask(auth), a.ask(looking)
+		a.tell(second, auth.Op, model.Response{})
+		a.tell(first, q.Op, model.Response{Path: "/a", Zxid: 3})
+		a.tell(third, looking.Op, found("x", 0, 3, 3))
+	},
 	"a check that nobody answers, as it succeeds": func(_ *Recorder, a, _ *talk) {
 		a.ask(model.Request{Op: model.OpCheck, Path: "/", Version: -1})
 		a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
