@@ -220,8 +220,8 @@ func (c *conn) hello() error {
 
 // packet executes a request.
 func (c *conn) packet(packet []byte) error {
-	if err := c.mayGoOn(); err != nil {
-		return err
+	if c.mayGoOn() != nil {
+		return c.tooLate(packet)
 	}
 	if c.burst++; c.burst%maxBurst == 0 {
 		runtime.Gosched()
@@ -252,6 +252,20 @@ func (c *conn) packet(packet []byte) error {
 		c.e.record.asked(s, &q)
 		s.client.Send(uint64(tag), q)
 		return nil
+	})
+}
+
+// tooLate takes a request behind which the connection has ended: the client has reset it, as the C client does that
+// closes it with answers unread. Nothing is done, but a client that asks for its session's end leaves nothing over.
+func (c *conn) tooLate(packet []byte) error {
+	if _, q, err := jute.ParseRequest(packet); err != nil || q.Op != model.OpCloseSession {
+		return err
+	}
+	return c.e.do(c, func() error {
+		if s := c.session; s != nil {
+			s.over = true
+		}
+		return errEnded
 	})
 }
 
@@ -391,6 +405,7 @@ func (c *conn) flush() {
 		return
 	}
 	c.flushes = true
+	reset := false
 	for len(c.out) > 0 {
 		b := c.out
 		c.out, c.spare, c.writing = c.spare[:0], nil, int32(len(b))
@@ -404,12 +419,16 @@ func (c *conn) flush() {
 		c.changed()
 		if err != nil {
 			c.out = nil
+			reset = c.ended == goesOn
 			c.ended = max(c.ended, byFIN)
 		}
 		c.tally()
 	}
 	c.flushes = false
-	if c.ended != goesOn {
+	switch {
+	case reset: // whoever reads finds requests that came before, and then that the client has ended the connection
+		c.wake()
+	case c.ended != goesOn:
 		c.close()
 	}
 }
@@ -465,28 +484,6 @@ func (c *conn) suspended() bool {
 	e := c.e
 	_, slow := e.hold[sim.Transition{Kind: sim.Undelay, Client: uint32(c.session.client.ID())}]
 	return slow || e.nodes[c.server].down() || e.world.Deposed() == c.server || e.world.Frozen(c.server)
-}
-
-// limitOutput ends the connections of clients that do not read, when too much waits for them.
-func (e *Ensemble) limitOutput() {
-	for _, c := range e.dirty {
-		if c.waiting() > maxOutput {
-			c.abort()
-		}
-	}
-	if e.output.Load() <= maxTotalOutput {
-		return
-	}
-	var largest *conn
-	most := 0
-	for c := range e.conns { // order-free: the largest, whichever of several
-		if n := c.waiting(); n > most {
-			largest, most = c, n
-		}
-	}
-	if largest != nil {
-		largest.abort()
-	}
 }
 
 // waiting returns how many bytes wait to be written.

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"zksim/model"
 	"zksim/model/jute"
@@ -100,6 +104,38 @@ func TestAConnectionThatEndsInOrderIsNotResetForRequestsBehindThat(t *testing.T)
 	}
 	if _, err := receive(sock); err != io.EOF {
 		t.Errorf("%v, expected the end", err)
+	}
+}
+
+// The C client closes its connection behind the request that ends its session. With answers unread, that is a reset.
+func TestAClientThatResetsTheConnectionBehindTheEndOfItsSessionLeavesNothingOver(t *testing.T) {
+	e := start(t, Options{})
+	sock := dial(t, e)
+	hello(t, sock, 0, make([]byte, jute.PasswordLen))
+	ask(t, sock, model.Request{Op: model.OpCreate, Path: "/e", ACL: open, Flags: zk.FlagEphemeral})
+	var b []byte
+	for n := range 300 { // more than is read at a time
+		at, q := len(b), model.Request{Op: model.OpGetData, Path: "/e"}
+		if n == 299 {
+			q = model.Request{Op: model.OpCloseSession}
+		}
+		b = jute.EndFrame(jute.AppendRequest(jute.StartFrame(b), int32(n+1), &q), at)
+	}
+	e.mu.Lock() // so that no answer can be written before the reset
+	if _, err := sock.Write(b); err != nil {
+		t.Error(err)
+	}
+	sock.(*net.TCPConn).SetLinger(0)
+	sock.Close()
+	e.mu.Unlock()
+	for gone := false; !gone; {
+		e.mu.Lock()
+		gone = len(e.conns) == 0
+		e.mu.Unlock()
+	}
+	const fact = "ephemerals: 1 are there at the end"
+	if j := e.Judge(); len(j.Violations)+len(j.Inconclusive) > 0 || !slices.Contains(j.Facts, fact) {
+		t.Errorf("%+v", j)
 	}
 }
 

@@ -260,3 +260,25 @@ func (e *Ensemble) server(k int) error {
 	}
 	return nil
 }
+
+// limitOutput ends the connections of clients that do not read, when too much waits for them.
+func (e *Ensemble) limitOutput() {
+	for _, c := range e.dirty {
+		if c.waiting() > maxOutput {
+			c.abort()
+		}
+	}
+	if e.output.Load() <= maxTotalOutput {
+		return
+	}
+	var largest *conn
+	most := 0
+	for c := range e.conns { // order-free: the largest, whichever of several
+		if n := c.waiting(); n > most {
+			largest, most = c, n
+		}
+	}
+	if largest != nil {
+		largest.abort()
+	}
+}
