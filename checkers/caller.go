@@ -14,6 +14,16 @@ func callerOf(e *history.Event) caller { return caller{e.Client, e.Object} }
 
 func (c caller) who() caller { return c }
 
+// objectsOf returns the objects of a client that have begun an operation.
+func objectsOf(callers []caller, client int32) (objects []int32) {
+	for _, c := range callers {
+		if c.client == client {
+			objects = append(objects, c.object)
+		}
+	}
+	return objects
+}
+
 // called is something that an object has begun.
 type called interface{ who() caller }
 

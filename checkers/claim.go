@@ -113,7 +113,7 @@ type owned struct {
 	client  int32
 	session int64
 	path    string
-	calls   []int32 // of one that was deleted: the objects whose calls had begun before
+	calls   []int32 // of one that was deleted: the objects whose calls had begun before; see contender
 }
 
 func (c *claims) Reset() {
@@ -279,7 +279,7 @@ func (c *claims) owner(e *history.Event) int64 {
 		}
 	}
 	for _, x := range slices.Backward(c.gone) {
-		if of(x) && slices.Contains(x.calls, e.Object) {
+		if of(x) && (len(x.calls) == 0 || slices.Contains(x.calls, e.Object)) {
 			return x.session
 		}
 	}
@@ -295,7 +295,7 @@ func (c *claims) begin(by caller) {
 		x := &c.gone[i]
 		x.calls = drop(x.calls, func(object int32) bool { return object == by.object })
 	}
-	c.gone = drop(c.gone, func(x owned) bool { return len(x.calls) == 0 })
+	c.gone = drop(c.gone, func(x owned) bool { return x.client == by.client && len(x.calls) == 0 })
 }
 
 // remove notes that a znode is deleted.
@@ -306,12 +306,6 @@ func (c *claims) remove(path string) {
 	}
 	x := c.there[k]
 	c.there = slices.Delete(c.there, k, k+1)
-	for _, y := range c.callers {
-		if y.client == x.client {
-			x.calls = append(x.calls, y.object)
-		}
-	}
-	if len(x.calls) > 0 {
-		c.gone = append(c.gone, x)
-	}
+	x.calls = objectsOf(c.callers, x.client)
+	c.gone = append(c.gone, x)
 }

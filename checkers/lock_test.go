@@ -45,7 +45,7 @@ func TestOwnershipIsOfTheFirstZnode(t *testing.T) {
 			deleted c2 /l/b
 			invoke c2 o2 lock
 			acquired c2 o2 /l/b`, event: 7, message: "c2 was told that it holds the lock by /l/b, which had been deleted " +
-			"before it was first in the queue"},
+			"before the call began"},
 		{name: "the path was another client's before", text: `
 			created c1 /l/a z1 s11
 			deleted c1 /l/a
@@ -65,6 +65,39 @@ func TestOwnershipIsOfTheFirstZnode(t *testing.T) {
 			created c2 /l/a z2 s12
 			acquired c2 o2 /l/a
 			acquired c1 o1 /l/a`},
+	})
+}
+
+// A latch that tells a listener has no call: it waits all the time.
+func TestOwnershipIsToldWithoutACall(t *testing.T) {
+	judge(t, Ownership{}, []judgement{
+		{name: "first and deleted, and told by a listener without a call", text: `
+			created c1 /l/a z1 s11
+			deleted c0 /l/a
+			acquired c1 o1 /l/a`},
+		{name: "deleted before it was first, and told by a listener", text: `
+			created c1 /l/a z1 s11
+			created c2 /l/b z2 s12
+			invoke c1 o1 lock
+			deleted c0 /l/b
+			acquired c2 o2 /l/b`, event: 4, message: "c2 was told that it holds the lock by /l/b, which had been deleted " +
+			"before it was first in the queue"},
+		{name: "another object of the client has recorded a call", text: `
+			created c1 /l/a z1 s11
+			invoke c1 o1 lock
+			deleted c0 /l/a
+			acquired c1 o2 /l/a`, event: 3, message: "c1 was told that it holds the lock by /l/a, which had been deleted, " +
+			"and of that object no call is recorded that could have got it"},
+	})
+	judge(t, Claim{}, []judgement{
+		{name: "deleted, and told by a listener that knows the session to be over", text: `
+			session c1 s11 StateHasSession
+			created c1 /l/a z1 s11
+			deleted c0 /l/a
+			session c1 s12 StateHasSession
+			heard c1 s12 connected
+			acquired c1 o1 /l/a`, event: 5, message: "c1 claims the lock by /l/a after it was told that the session which " +
+			"owns that, 0xb, is over"},
 	})
 }
 

@@ -30,9 +30,15 @@ type contender struct {
 	beside string // the path of another znode of the txn: it is no contender of a later one by that path
 
 	// Of one that was deleted: whether it was among the first then, for a writer
-	// and for a reader, and the objects whose calls had begun before.
+	// and for a reader, and the objects whose calls had begun before. Without any it is of a client that has
+	// recorded no call: what such a client waits for, it has waited for all the time.
 	led   [2]bool
 	calls []int32
+}
+
+// claimed reports whether a call of an object could still claim a znode that was deleted.
+func (x *contender) claimed(object int32) bool {
+	return len(x.calls) == 0 || slices.Contains(x.calls, object)
 }
 
 func (o *owners) Reset() {
@@ -119,7 +125,7 @@ func (o *owners) begin(c caller) {
 		x := &o.gone[i]
 		x.calls = drop(x.calls, func(object int32) bool { return object == c.object })
 	}
-	o.gone = drop(o.gone, func(x contender) bool { return len(x.calls) == 0 })
+	o.gone = drop(o.gone, func(x contender) bool { return x.client == c.client && len(x.calls) == 0 })
 }
 
 // remove notes that a znode is deleted.
@@ -129,14 +135,8 @@ func (o *owners) remove(path string) {
 			continue
 		}
 		x.led = [2]bool{o.leads(k, false), o.leads(k, true)}
-		for _, c := range o.callers {
-			if c.client == x.client {
-				x.calls = append(x.calls, c.object)
-			}
-		}
-		if len(x.calls) > 0 {
-			o.gone = append(o.gone, x)
-		}
+		x.calls = objectsOf(o.callers, x.client)
+		o.gone = append(o.gone, x)
 		o.queue = slices.Delete(o.queue, k, k+1)
 		return
 	}
@@ -170,7 +170,7 @@ func (o *owners) life(mine claim) (valid, ended bool) {
 			if mine.shared {
 				led = x.led[1]
 			}
-			return led && slices.Contains(x.calls, mine.object), true
+			return led && x.claimed(mine.object), true
 		}
 	}
 	return false, true
@@ -185,13 +185,18 @@ func (o *owners) why(h *history.History, mine claim, i int) string {
 	if o.Leases > 1 {
 		first = fmt.Sprintf("one of the first %d in the queue", o.Leases)
 	}
+	isIt := func(x contender) bool { return x.path == mine.path && x.client == mine.client }
 	switch {
 	case !created:
 		return "was never made"
-	case !slices.ContainsFunc(o.queue, func(x contender) bool { return x.path == mine.path && x.client == mine.client }):
-		return "had been deleted before it was " + first
-	case o.Leases > 1:
+	case slices.ContainsFunc(o.queue, isIt) && o.Leases > 1:
 		return "is not " + first
+	case slices.ContainsFunc(o.queue, isIt):
+		return "is not the first of the queue"
+	case slices.ContainsFunc(o.gone, func(x contender) bool { return isIt(x) && x.claimed(mine.object) }):
+		return "had been deleted before it was " + first
+	case slices.Contains(objectsOf(o.callers, mine.client), mine.object):
+		return "had been deleted before the call began"
 	}
-	return "is not the first of the queue"
+	return "had been deleted, and of that object no call is recorded that could have got it"
 }
