@@ -15,7 +15,8 @@ import (
 
 // Elector is an election under test. It may also be [Acknowledging], [Losing], [Tokened] and [Placed].
 type Elector interface {
-	// Campaign waits until the client leads, or ctx is done: then it returns the error of ctx.
+	// Campaign waits until the client leads, or ctx is done: then it returns the error of ctx, and leaves nothing
+	// behind, for nobody resigns.
 	Campaign(ctx context.Context) error
 	// Resign gives up the leadership, or what is left of it.
 	Resign(ctx context.Context) error

@@ -13,7 +13,8 @@ import (
 // Locker is a lock under test. It may also be [Trying], [Losing], [Tokened] and [Placed].
 type Locker interface {
 	// Lock waits for the lock, until ctx is done: then it returns the error of ctx, and leaves nothing
-	// behind. It is called again when it says that the connection was lost.
+	// behind. It is called again when it says that the connection was lost, unless ctx is done by then: so what
+	// may be there after such an error it removes by itself.
 	Lock(ctx context.Context) error
 	// Unlock gives it up; it is called again, too.
 	Unlock(ctx context.Context) error

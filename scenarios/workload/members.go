@@ -24,7 +24,8 @@ const GroupDir = "/group"
 type Membership interface {
 	// Join makes the client a member by the ephemeral znode of that name in the folder of the group, in this session
 	// and, until Leave, in every later one. It returns recipes.ErrNameTaken or zk.ErrNodeExists, wrapped perhaps,
-	// when another client has the name.
+	// when another client has the name. When ctx is done it returns the error of ctx, and leaves nothing behind: Leave
+	// is for those who have joined.
 	Join(ctx context.Context, name string, data []byte) error
 	// Leave ends that.
 	Leave(ctx context.Context) error
