@@ -307,5 +307,8 @@ func (c *claims) remove(path string) {
 	x := c.there[k]
 	c.there = slices.Delete(c.there, k, k+1)
 	x.calls = objectsOf(c.callers, x.client)
+	if len(x.calls) == 0 { // no call will have it forgotten, and of one path only the last is asked for
+		c.gone = drop(c.gone, func(y owned) bool { return y.path == x.path && y.client == x.client })
+	}
 	c.gone = append(c.gone, x)
 }

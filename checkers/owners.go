@@ -136,6 +136,9 @@ func (o *owners) remove(path string) {
 		}
 		x.led = [2]bool{o.leads(k, false), o.leads(k, true)}
 		x.calls = objectsOf(o.callers, x.client)
+		if len(x.calls) == 0 { // no call will have it forgotten, and of one path only the last is asked for
+			o.gone = drop(o.gone, func(y contender) bool { return y.path == x.path && y.client == x.client })
+		}
 		o.gone = append(o.gone, x)
 		o.queue = slices.Delete(o.queue, k, k+1)
 		return

@@ -269,7 +269,7 @@ func (x *Gated) looksAt(packet []byte) (*Packet, func()) {
 	case a.Xid == jute.XidEvent:
 		return &Packet{Kind: Event}, hear
 	}
-	q, ok := t.asked()
+	q, ok := t.asked(a.Xid)
 	if !ok {
 		return &Packet{Kind: Ping}, hear // of which the tap will say that it is broken
 	}

@@ -70,21 +70,27 @@ func (t *Tap) asks(q request) {
 	t.open = append(t.open, q)
 }
 
-// asked returns the oldest request that was not answered; ok is false if there is none.
-func (t *Tap) asked() (q request, ok bool) {
+// asked returns the request that an answer is to: the oldest that was not answered, unless the answer is that to an
+// authentication, which a server gives at once, also before those to earlier requests. ok is false if there is none.
+func (t *Tap) asked(xid int32) (q request, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.open) == 0 {
 		return request{}, false
 	}
-	return t.open[0], true
+	return t.open[t.turn(xid)], true
 }
 
-// answered takes note that the oldest request has its answer.
-func (t *Tap) answered() {
+// answered takes note that the request that an answer is to has it.
+func (t *Tap) answered(xid int32) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.open = append(t.open[:0], t.open[1:]...)
+	k := t.turn(xid)
+	t.open = slices.Delete(t.open, k, k+1)
+}
+
+func (t *Tap) turn(xid int32) int {
+	return max(0, slices.IndexFunc(t.open, func(q request) bool { return q.xid == xid && q.Op == model.OpAuth }))
 }
 
 // Conn returns a connection that does what c does, and listens. A Tap is for one
@@ -167,14 +173,14 @@ func (t *Tap) answer(packet []byte) error {
 		t.Hear(history.Event{Kind: history.Notify, Client: t.Client, Op: history.EventName(ev.Type), Path: ev.Path})
 		return err
 	}
-	q, ok := t.asked()
+	q, ok := t.asked(a.Xid)
 	switch {
 	case !ok:
 		return errors.New("wire: an answer to nothing")
 	case q.xid != a.Xid:
 		return fmt.Errorf("wire: an answer to request %d, not to %d", a.Xid, q.xid)
 	}
-	t.answered()
+	t.answered(a.Xid)
 	path, refusal := q.Path, a.Err
 	if a.Err == model.OK {
 		var changes []history.Event

@@ -174,6 +174,18 @@ func TestATapTellsOfAWriteAndOfTheStatThatItHasMade(t *testing.T) {
 	}
 }
 
+// A server authenticates at once, while requests before that wait for their turn.
+func TestTheAnswerToAnAuthenticationMayOvertakeOthers(t *testing.T) {
+	get := raw{}.int32(1).int32(int32(model.OpExists)).string("/a").bool(false).packet()
+	auth := raw{}.int32(2).int32(int32(model.OpAuth)).int32(0).string("digest").string("u:p").packet()
+	said := raw{}.int32(2).int64(0).int32(0).packet()
+	said = append(said, raw{}.int32(1).int64(1).int32(int32(model.NoNode)).packet()...)
+	heard, _, err := hear([][]byte{get, auth}, said)
+	if err != nil || len(heard) != 4 || heard[2].Op != "auth" || heard[3].Op != "exists" {
+		t.Errorf("%v, %v", heard, err)
+	}
+}
+
 func TestATapSaysWhatItCannotFollow(t *testing.T) {
 	get := raw{}.int32(1).int32(int32(model.OpGetData)).string("/a").bool(false).packet()
 	answer := func(xid int32) []byte { return raw{}.int32(xid).int64(1).int32(0).packet() }
