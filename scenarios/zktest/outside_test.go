@@ -203,6 +203,15 @@ func TestTestsWithLikeNamesHaveFilesOfTheirOwn(t *testing.T) {
 	}
 }
 
+func TestHiddenHomonym(t *testing.T) { once(t, func(c *zktest.Cluster) { c.Errorf("here") }) }
+
+// TestTwoTestsOfOneNameAreRefused has the package and that with _test have a test each whose names are the same. The
+// processes for runs of the second one came to the first one, which holds, and so did the test.
+func TestTwoTestsOfOneNameAreRefused(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenHomonym", "-zksim.seeds", "1"),
+		"zktest: the package has a TestHiddenHomonym, and so has the one with _test: expected names that differ")
+}
+
 // TestNoTemporaryFilesAreLeft has tests make temporary files before the call of Run, as each process does.
 func TestNoTemporaryFilesAreLeft(t *testing.T) {
 	tmp := t.TempDir()

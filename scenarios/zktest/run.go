@@ -8,6 +8,7 @@ import (
 	"math/rand"
 	"net"
 	"os"
+	"path"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -21,6 +22,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/faults"
+	"zksim/internal/stacks"
 	"zksim/internal/turns"
 	"zksim/model/history"
 	"zksim/scenarios"
@@ -223,20 +225,28 @@ func check(
 	judge(timed{t, ctx}, s)
 }
 
-// checks counts the checks of each test that runs.
+// checks counts the checks of each test that runs, and knows of each test that has run which package it is of.
 var checks struct {
 	sync.Mutex
-	of map[string]int
+	of       map[string]int
+	external map[string]bool // whether it is of the package with _test
 }
 
-// count returns which check of its test this is, from 1 on.
+// count returns which check of its test this is, from 1 on. The package and the one with _test that goes with it may
+// each have a test of one name. A process for runs would make those of the first one for both.
 func count(t testing.TB) int {
+	t.Helper()
 	checks.Lock()
 	defer checks.Unlock()
 	if checks.of == nil {
-		checks.of = map[string]int{}
+		checks.of, checks.external = map[string]int{}, map[string]bool{}
 	}
-	name := t.Name()
+	name, external := t.Name(), externalTest()
+	if other, known := checks.external[name]; known && other != external {
+		t.Fatalf("zktest: the package has a %s, and so has the one with _test: expected names that differ, by which runs, "+
+			"schedules and pages go", name)
+	}
+	checks.external[name] = external
 	if checks.of[name]++; checks.of[name] == 1 {
 		t.Cleanup(func() {
 			checks.Lock()
@@ -245,6 +255,15 @@ func count(t testing.TB) int {
 		})
 	}
 	return checks.of[name]
+}
+
+// externalTest reports whether it is called by a test of a package with _test.
+func externalTest() bool {
+	here := stacks.Current()
+	return slices.ContainsFunc(here.Frames(), func(f stacks.Frame) bool {
+		name, _, _ := strings.Cut(path.Base(f.Func), ".")
+		return strings.HasSuffix(name, "_test")
+	})
 }
 
 // timed is a test whose context is done some time before go test ends the process, so that nothing is lost.
