@@ -1,6 +1,7 @@
 package zktest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -44,9 +45,7 @@ func (p *process) exitReport() (text string, hung bool, err error) {
 	case status == raceStatus && strings.Contains(said, "DATA RACE"):
 		return race(said), false, nil
 	case at >= 0 && ofAnotherRun.MatchString(said[at:]):
-		return "", false, fmt.Errorf("nothing is known of the run: it meets a channel or a timer of another run, as one "+
-			"that a variable of a package has got in that, or the Done of a context that is such a variable: make it in the "+
-			"function, or before the call of package zktest; %s", fatal(said[at:]))
+		return "", false, errors.New("nothing is known of the run: " + outsider(said[at:]) + "; " + fatal(said[at:]))
 	case at >= 0:
 		return fatal(said[at:]), false, nil
 	case signal != nil:
@@ -64,6 +63,22 @@ var panicked = regexp.MustCompile(`(?m)^(panic|fatal error): `)
 
 // ofAnotherRun finds what Go says then of a channel or a timer that was made in the bubble of another run.
 var ofAnotherRun = regexp.MustCompile(`^[^\n]* synctest (channel|timer) from outside bubble`)
+
+// outsider says who has met a channel or a timer of whom, of a text that begins with what Go says then.
+func outsider(text string) string {
+	inside := false
+	_, rest, _ := strings.Cut(text, "\n\n")
+	stacks.Each([]byte(rest), func(g stacks.Goroutine) bool {
+		inside = g.Bubble != ""
+		return false
+	})
+	if !inside {
+		return "a goroutine outside of it meets a channel or a timer that was made in it, as that of os/signal does, which " +
+			"passes on signals, or that which calls finalizers; code of a run must not wait for such"
+	}
+	return "it meets a channel or a timer of another run, as one that a variable of a package has got in that, or the " +
+		"Done of a context that is such a variable: make it in the function, or before the call of package zktest"
+}
 
 // address is what differs between processes in what Go prints.
 var address = regexp.MustCompile(`0x[0-9a-f]+`)

@@ -98,3 +98,21 @@ func TestWhatAnEarlierRunHasMadeIsNoFailureOfTheCode(t *testing.T) {
 	expect(t, runHidden(t, t.TempDir(), "TestHiddenLazyVariable"), "nothing is known of the run: it meets a channel or a "+
 		"timer of another run", "variables_test.go:")
 }
+
+func TestHiddenSignal(t *testing.T) {
+	once(t, func(c *zktest.Cluster) {
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGHUP)
+		defer stop()
+		if self, err := os.FindProcess(os.Getpid()); err == nil {
+			self.Signal(syscall.SIGHUP)
+		}
+		<-ctx.Done()
+	})
+}
+
+// TestASignalThatComesIsNotThatOfAnotherRun has the goroutine of package os/signal, which is in no bubble, send to a
+// channel of the run.
+func TestASignalThatComesIsNotThatOfAnotherRun(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenSignal", "-zksim.seeds", "1"), "nothing is known of the run: a "+
+		"goroutine outside of it meets a channel or a timer that was made in it, as that of os/signal", "signal.process")
+}
