@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,7 @@ func overlayCommand(ctx context.Context, a *app, args []string) (int, error) {
 	if err := parse(f, args, 0); err != nil {
 		return 0, err
 	}
-	g, err := writeOverlay(ctx, *dir)
+	g, err := writeOverlay(ctx, *dir, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -43,7 +44,8 @@ func testCommand(ctx context.Context, a *app, args []string) (int, error) {
 	if ownOverlay(args) {
 		return 0, errors.New("-overlay is what this command gives to go test, expected none beside it")
 	}
-	g, err := writeOverlay(ctx, "")
+	in, args := cutFolder(args)
+	g, err := writeOverlay(ctx, "", in)
 	if ctx.Err() != nil {
 		a.interrupted("test", nil)
 		return exitInconclusive, nil
@@ -52,7 +54,7 @@ func testCommand(ctx context.Context, a *app, args []string) (int, error) {
 		return 0, err
 	}
 	tags, args := cutTags(args)
-	command := append(append([]string{"test"}, g.flags(tags)...), args...)
+	command := slices.Concat([]string{"test"}, in, g.flags(tags), args)
 	cmd := exec.CommandContext(ctx, filepath.Join(g.root, "bin", "go"), command...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, a.out, a.err
 	cmd.Env = append(append(os.Environ(), g.env...), engine.CommandVariable+"="+a.command+" test")
@@ -84,6 +86,21 @@ func ownOverlay(args []string) bool {
 	return false
 }
 
+// cutFolder takes the flag out of the arguments of "go test" that names the folder to work in: it must come first.
+func cutFolder(args []string) (in, rest []string) {
+	n := 0
+	if len(args) > 0 {
+		switch name, _, given := strings.Cut(args[0], "="); {
+		case name != "-C" && name != "--C":
+		case given:
+			n = 1
+		default:
+			n = min(2, len(args))
+		}
+	}
+	return args[:n], args[n:]
+}
+
 // cutTags takes the build tags out of the arguments of "go test": of two flags the last one would count.
 func cutTags(args []string) (tags string, rest []string) {
 	for i := 0; i < len(args); i++ {
@@ -113,21 +130,21 @@ type goTool struct {
 // flags are those of the go command, with the user's own build tags.
 func (g goTool) flags(tags string) []string {
 	if tags = cmp.Or(tags, g.tags); tags != "" {
-		tags = "," + tags
+		tags = "," + strings.Join(strings.Fields(tags), ",") // the go command also takes spaces, but not both
 	}
 	return []string{"-overlay=" + g.file, "-tags=" + turns.Tag + tags}
 }
 
-// writeOverlay writes the overlay for the Go that the go command has here.
-func writeOverlay(ctx context.Context, dir string) (g goTool, err error) {
+// writeOverlay writes the overlay for the Go that the go command has here, or with the flags in that folder.
+func writeOverlay(ctx context.Context, dir string, in []string) (g goTool, err error) {
 	if dir == "" {
 		if dir, err = os.UserCacheDir(); err != nil {
 			return g, err
 		}
 		dir = filepath.Join(dir, "zksim")
 	}
-	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT", "GOVERSION", "GOMODCACHE",
-		"GOFLAGS").Output()
+	out, err := exec.CommandContext(ctx, "go", slices.Concat([]string{"env"}, in, []string{"GOROOT", "GOVERSION",
+		"GOMODCACHE", "GOFLAGS"})...).Output()
 	var failed *exec.ExitError
 	switch {
 	case errors.As(err, &failed):
@@ -140,7 +157,11 @@ func writeOverlay(ctx context.Context, dir string) (g goTool, err error) {
 		return g, fmt.Errorf("go env says %q, expected GOROOT, GOVERSION, GOMODCACHE and GOFLAGS", out)
 	}
 	g.root = said[0]
-	g.tags, _ = cutTags(strings.Fields(said[3]))
+	flags := strings.Fields(said[3])
+	if ownOverlay(flags) {
+		return g, errors.New("GOFLAGS has an -overlay, which that of the runtime would replace, expected none")
+	}
+	g.tags, _ = cutTags(flags)
 	if strings.HasPrefix(g.root, said[2]+string(filepath.Separator)) {
 		if g.root, err = overlay.Link(g.root, dir); err != nil {
 			return g, err

@@ -80,6 +80,23 @@ func TestTestRefusesASecondOverlay(t *testing.T) {
 	if r := simrun(t, "test", "./...", "-args", "-overlay"); r.code != exitHeld {
 		t.Errorf("%+v", r)
 	}
+	t.Setenv("GOFLAGS", "-v -overlay=x")
+	for _, command := range []string{"test", "overlay"} {
+		r := simrun(t, command)
+		if r.code != exitUsage || !strings.Contains(r.err, "GOFLAGS has an -overlay, which that of the runtime") {
+			t.Errorf("%s: %+v", command, r)
+		}
+	}
+}
+
+func TestTestPassesOnWhatTheGoCommandWantsFirst(t *testing.T) {
+	fakeGo(t, runtime.Version(), "")
+	for _, args := range [][]string{{"-C", "dir"}, {"-C=dir"}, {"--C=dir"}} {
+		r := simrun(t, append(append([]string{"test"}, args...), "./...")...)
+		if !strings.HasPrefix(r.out, "none test "+strings.Join(args, " ")+" -overlay=") {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
 }
 
 func TestTestRunsGoTestWithTheOverlay(t *testing.T) {
@@ -91,6 +108,9 @@ func TestTestRunsGoTestWithTheOverlay(t *testing.T) {
 	}
 	if r := simrun(t, "test", "./command"); r.out != "go run ./cmd/simrun test\n" {
 		t.Errorf("tests are told that %+v runs them", r)
+	}
+	if r := simrun(t, "test", "-tags", "mine yours", "./..."); !strings.Contains(r.out, "-tags=zksim_exact,mine,yours ") {
+		t.Errorf("%+v", r)
 	}
 	t.Setenv("GOFLAGS", "-v -tags=ours")
 	if r := simrun(t, "test", "./..."); !strings.Contains(r.out, "-tags=zksim_exact,ours ") {
