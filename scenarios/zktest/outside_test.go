@@ -212,6 +212,18 @@ func TestTwoTestsOfOneNameAreRefused(t *testing.T) {
 		"zktest: the package has a TestHiddenHomonym, and so has the one with _test: expected names that differ")
 }
 
+func FuzzHiddenInput(f *testing.F) {
+	f.Add(1)
+	f.Fuzz(func(t *testing.T, n int) { once(t, func(c *zktest.Cluster) {}) })
+}
+
+// TestRunRefusesInputsOfTheFuzzer has the fuzzer call Run, whose processes only know what go test without -fuzz runs.
+func TestRunRefusesInputsOfTheFuzzer(t *testing.T) {
+	dir := t.TempDir()
+	expect(t, runHidden(t, dir, "none", "-test.fuzz", "^FuzzHiddenInput$", "-test.fuzztime", "1x", "-test.fuzzcachedir",
+		dir), "zktest: the fuzzer runs this input", "expected zktest.Fuzz, or ZKSIM_INLINE=1")
+}
+
 // TestNoTemporaryFilesAreLeft has tests make temporary files before the call of Run, as each process does.
 func TestNoTemporaryFilesAreLeft(t *testing.T) {
 	tmp := t.TempDir()

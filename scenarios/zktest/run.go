@@ -214,6 +214,9 @@ func check(
 	case !isolates || os.Getenv(inlineVariable) != "":
 		inline(t, s, code, judge)
 		return
+	case value("test.fuzzworker") == "true":
+		t.Fatalf("zktest: the fuzzer runs this input, and processes for runs know those of go test without -fuzz only: "+
+			"expected zktest.Fuzz, or %s=1 in the environment", inlineVariable)
 	}
 	end, _ := t.Deadline()
 	ctx, cancel := untilDeadline(t.Context(), end)
