@@ -84,6 +84,12 @@ func TestAVoteThatWasTakenBackIsNone(t *testing.T) {
 			changed c1 /tx/a "no" z4
 			created c2 /tx/decision "aborted" z5`, event: 5,
 			message: "c2 aborted /tx when all its 2 sites had voted yes"},
+		{name: "the session of the one has ended before the other votes", text: `
+			invoke c1 o1 begin v2 /tx
+			created c1 /tx/a "yes" s17 z1
+			deleted c1 /tx/a s17 z2
+			created c2 /tx/b "yes" s18 z3
+			created c2 /tx/decision "aborted" z4`},
 		{name: "a znode that says so from the beginning", text: begun + `
 			created c2 /tx/b "yes" z3
 			created c2 /tx/decision "aborted" z4`, event: 4,

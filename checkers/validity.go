@@ -14,8 +14,9 @@ import (
 // failed to begin it, or was a site whose ephemeral znode went with its session
 // or otherwise. And nobody may abort when the last vote has come: a znode with
 // "aborted" is not created below a transaction in which the znodes of all sites
-// say "yes", or all said so at some moment. Nor may a transaction vanish when a site has voted: nobody deletes a znode
-// that says "yes" until somebody has learned the decision.
+// say "yes", or all said so at some moment. A znode that has gone with its session says
+// so no more. Nor may a transaction vanish when a site has voted: nobody deletes a znode that
+// says "yes" until somebody has learned the decision.
 //
 // The other events are those of [Atomicity].
 type Validity struct{}
@@ -115,7 +116,9 @@ func (m *ballots) Step(h *history.History, i int) Verdict {
 			return violated(m, i, "c%d aborted %s when all its %d sites had voted yes", e.Client, b.path, b.sites)
 		}
 	case e.Kind == history.Deleted && e.Session != 0:
-		m.of(parent(e.Path)).reason = true
+		b := m.of(parent(e.Path))
+		b.reason = true
+		b.vote(e.Path, false)
 	case e.Kind == history.Deleted:
 		if b := m.of(parent(e.Path)); !b.told && slices.Contains(b.yes, e.Path) {
 			return violated(m, i, "c%d deleted %s, which says yes, before anybody had learned the decision", e.Client, e.Path)
