@@ -46,6 +46,7 @@ type Checker interface {
 	// Doc is the property in one sentence.
 	Doc() string
 	// Check judges h, which it must not change, and which has its txns if it needs them ([Judges]).
+	// A search shows it one of the runs that have the same events in one order, so it should not count their steps.
 	Check(h *history.History) Verdict
 }
 

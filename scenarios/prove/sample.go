@@ -21,7 +21,7 @@ const maxSample = 5000
 // overlooked says what may be behind a violation that a search in the same scope has not found.
 const overlooked = "a random run, of a scope in which the search has found nothing: so something that matters is in " +
 	"no state, as what code keeps and does not say in Forget or Keep (-audit looks for that), what a monitor has " +
-	"outside of its fields, a variable that clients share, or what is made of zxids"
+	"outside of its fields, a variable that clients share, or what is made of zxids or of the numbers of steps"
 
 // unrepeatable says the same of one that the same steps do not show again.
 const unrepeatable = "the search has found nothing, random run %d of the same scope violates %s: %s, and the same " +

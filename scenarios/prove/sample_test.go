@@ -10,6 +10,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/model"
+	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/scenarios/engine"
 )
@@ -65,6 +66,39 @@ func TestWhatTheSearchOverlooksARandomRunFinds(t *testing.T) {
 	}
 	if overlooked != 2 {
 		t.Errorf("the search overlooks %d", overlooked)
+	}
+}
+
+// prompt is a checker that counts steps: b comes next after a, if nothing else is recorded between them.
+type prompt struct{}
+
+func (prompt) Name() string { return "prompt" }
+func (prompt) Doc() string  { return "b comes next after a" }
+func (prompt) Check(h *history.History) (v checkers.Verdict) {
+	for i := 1; i < len(h.Events); i++ {
+		if a, b := &h.Events[i-1], &h.Events[i]; a.Op == "a" && b.Op == "b" && b.Step > a.Step+1 {
+			return checkers.Verdict{Level: checkers.Violated, Event: i, Message: "b comes late"}
+		}
+	}
+	return v
+}
+
+// TestStepsBetweenEventsAreInNoState has a server do something between two events or before both: the state is the
+// same after that, and so is the order of events.
+func TestStepsBetweenEventsAreInNoState(t *testing.T) {
+	x := tiny{name: "prompt", checker: prompt{}, program: func(p *engine.Process) {
+		if p.ID == 2 {
+			p.Conn.Get("/d")
+			return
+		}
+		o := register(p)
+		say(o, "a")
+		p.Step()
+		say(o, "b")
+	}}
+	r, err := Prove(t.Context(), x.scope(t), Options{Reductions: Every})
+	if err != nil || r.Outcome != Violated || !strings.HasSuffix(r.Why, "or of the numbers of steps") {
+		t.Errorf("%v, %s", err, r.Certificate.String())
 	}
 }
 
