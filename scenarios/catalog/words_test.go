@@ -169,10 +169,13 @@ func passed() []history.Event {
 		{Kind: history.Told, Client: 1, Object: 1, Op: "impatient"}, wait(history.Return, context.Canceled)}
 }
 
+// another is the call of another object, so that its client is one that records calls.
+var another = history.Event{Kind: history.Invoke, Client: 1, Object: 2, Op: "unlock"}
+
 // overBefore has a call that claims a znode of a session which is known to be over; if the call had begun later,
 // the znode would be none that it can claim. Last are operations before the claim.
 func overBefore(op string, last ...string) []history.Event {
-	list := []history.Event{{Kind: history.Session, Client: 1, Op: "StateHasSession", Session: 1},
+	list := []history.Event{{Kind: history.Session, Client: 1, Op: "StateHasSession", Session: 1}, another,
 		{Kind: history.Invoke, Client: 1, Object: 1, Op: op},
 		{Kind: history.Created, Client: 1, Path: "/l/a", Zxid: 1, Session: 1},
 		{Kind: history.Deleted, Client: 1, Path: "/l/a", Zxid: 2, Session: 1},
@@ -209,7 +212,7 @@ func toldAgainAfter(op string) []history.Event {
 // deletedDuring has a call that gets the lock, though its znode is deleted before it ends: it is right only if the
 // call had begun before that.
 func deletedDuring(op string) []history.Event {
-	return []history.Event{{Kind: history.Invoke, Client: 1, Object: 1, Op: op},
+	return []history.Event{another, {Kind: history.Invoke, Client: 1, Object: 1, Op: op},
 		{Kind: history.Created, Client: 1, Path: "/l/a", Zxid: 1, Session: 1},
 		{Kind: history.Deleted, Client: 1, Path: "/l/a", Zxid: 2, Session: 1},
 		{Kind: history.Return, Client: 1, Object: 1, Op: op},
