@@ -124,24 +124,26 @@ func (c contestant) measure(ctx context.Context, s *engine.Scenario, reps int) (
 // strategiesHead is the text of the page, where @ stands for a back quote.
 const strategiesHead = `# What it takes each strategy
 
-For every mutant and each strategy, the median over %d hunts: how many schedules it ran until the first catch, and, as
-a multiple of what @%s@ needed, the CPU time. A hunt that is given up after %d schedules counts as one more, and as
-escaped. The schedules are the same on every machine, the CPU times vary by some tenths, and by more where a hunt
-takes a schedule or two. The last column is what bounded exhaustive search ([@%s prove@](prove.md)) needs, in distinct
-states, in the smallest of a few scopes in which it finds something before it has seen %d with one number of faults:
-two or three clients, one round, two, or as many as the scenario has, goroutines that are woken at once or, with two
-clients, take their time, no timer that fires early (while something else could happen) or, with two clients, two,
-with three, one, names drawn in one order or another (@-order 5@, with two clients), one server or, with two clients,
-three, and the scenario's faults, two at most. (@%s prove@ goes through the same scopes by itself if no flag says
-which.) It finds the fewest faults that do in this scope, whatever the seed. This page is made by @%s strategies >
-docs/strategies.md@.
+For every mutant and each strategy the table has two medians over %d hunts: how many schedules a hunt ran until the
+first catch, and the CPU time as a multiple of what @%s@ needed. A hunt that is given up after %d schedules counts as
+one more, and as escaped. The schedules are the same on every machine. The CPU times vary by some tenths, and by more
+where a hunt takes a schedule or two.
 
-A search guided by novelty is not among them, since it was no better. It kept each run that had reached a new kind of
-state (@sim.World.Shape@), and then, for every other schedule, branched from there into random futures: over 25 hunts
-of each mutant the geometric mean was 11.9 schedules instead of 8.2, on the thirty mutants that are hardest to catch
-89 instead of 54. Mutating the choices of such runs as bytes took 39, no less than bytes by chance. Almost every
-random run reaches new states, so that novelty tells little. It does help Go's fuzzer, which begins with no choices at
-all and would otherwise see only which code of the recipe has run.
+The last column is what bounded exhaustive search ([@%s prove@](prove.md)) needs, in distinct states. It is for the
+smallest of a few scopes in which the search finds something before it has seen %d states with one number of faults. The
+scopes have two or three clients; one round, two, or as many as the scenario has; and the scenario's faults, two at
+most. Goroutines are woken at once or, with two clients, take their time. No timer fires early (while something else
+could happen) or, with two clients, two do, with three, one. Names are drawn in one order or, with two clients, another
+(@-order 5@). There is one server or, with two clients, three. (@%s prove@ goes through the same scopes by itself if no
+flag says which.) In its scope the search finds the fewest faults that suffice, whatever the seed. @%s strategies >
+docs/strategies.md@ makes this page.
+
+A search guided by novelty was no better, so it is not in the table. It kept each run that had reached a new kind of
+state (@sim.World.Shape@). For every other schedule it branched from there into random futures. Over 25 hunts of each
+mutant the geometric mean was 11.9 schedules instead of 8.2, and on the thirty mutants that are hardest to catch 89
+instead of 54. Mutating the choices of such runs as bytes took 39, no less than random bytes. Almost every random run
+reaches new states, so novelty tells little. It does help Go's fuzzer, which begins with no choices at all and would
+otherwise see only which code of the recipe has run.
 `
 
 func writeStrategies(a *app, all []contestant, mutants []*engine.Scenario, rows [][]effort, proofs []attempt,
