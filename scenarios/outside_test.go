@@ -3,10 +3,12 @@ package scenarios_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
 	"zksim/checkers"
+	"zksim/model/history"
 	"zksim/scenarios"
 	"zksim/scenarios/engine"
 	"zksim/sim"
@@ -48,5 +50,52 @@ func TestAFailureThatIsFoundLastIsTold(t *testing.T) {
 		if !strings.Contains(f.fatal, want) {
 			t.Errorf("no %q in:\n%s", want, f.fatal)
 		}
+	}
+}
+
+// wavering is an [engine.Worker] of code whose runs part. A schedule of three steps fails in most of its runs, and a
+// shorter one in the first that are made of it in turn, and seldom afterwards.
+type wavering struct {
+	names []string
+	turn  int
+}
+
+func (w *wavering) Run(o *engine.Order) (*engine.Reply, error) {
+	whole := []string{"tick", "serve c1", "deliver c1"}
+	names := o.Schedule.Names
+	switch {
+	case o.Trace:
+		return nil, errors.New("not told")
+	case o.By == engine.BySeed:
+		names = whole
+	}
+	if w.turn++; !slices.Equal(names, w.names) {
+		w.names, w.turn = names, 0
+	}
+	reply := &engine.Reply{Result: engine.Result{Schedule: o.Schedule, Steps: len(names), History: &history.History{}},
+		Names: names, Taken: len(names)}
+	fails := w.turn < 4 || w.turn%5 == 0
+	if len(names) == len(whole) {
+		fails = w.turn != 1
+	}
+	if fails {
+		reply.Verdict = checkers.Verdict{Level: checkers.Violated, Checker: "always", Message: "it is broken"}
+	}
+	return reply, nil
+}
+
+func (*wavering) Close() {}
+
+// TestAShortestScheduleThatMostlyHoldsIsNotTold has runs that part, and shrinks them to one that seldom fails again.
+func TestAShortestScheduleThatMostlyHoldsIsNotTold(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := scenarios.Scenario{Name: "test/wavering", Doc: "runs elsewhere", Clients: 1,
+		Outside:   func(*sim.World, func() error) error { panic("runs are elsewhere") },
+		Elsewhere: func() (engine.Worker, error) { return &wavering{}, nil }}
+	f := &fakeT{}
+	f.run(func() { scenarios.Check(f, s) })
+	want := "not made shorter: seed 1: its shortest schedule has failed again in 5 of 10 replays"
+	if !strings.Contains(f.fatal, want) {
+		t.Errorf("no %q in:\n%s", want, f.fatal)
 	}
 }

@@ -54,7 +54,7 @@ func Explain(
 	if !f.Full.Shown(f.Small.Verdict) {
 		return nil, holds
 	}
-	if ctx.Err() == nil {
+	if ctx.Err() == nil || f.Full.Loose() {
 		if err = f.repeat(); err != nil {
 			return nil, differs(err)
 		}
@@ -79,22 +79,26 @@ func Explain(
 	return f, nil
 }
 
-// repeat makes the steps of the shortest schedule again, if that is of code outside of the simulator: its runs may part
-// although those of the whole one did not. It fails if most of them hold.
+// repeat makes the steps of the shortest schedule again, if that is of code outside of the simulator and was not done
+// when it was shrunk: its runs may part although those of the whole one did not. It fails if most of them hold.
 func (f *Failure) repeat() error {
 	small := &f.Small.Schedule
-	if f.Scenario.Outside == nil || small.Loose() {
-		return nil
+	again := small.Again
+	if !small.Loose() {
+		if f.Scenario.Outside == nil {
+			return nil
+		}
+		var err error
+		again, err = engine.Repeat(f.Scenario, *small, engine.Repetitions)
+		if err != nil || again.Always() {
+			return err
+		}
 	}
-	again, err := engine.Repeat(f.Scenario, *small, engine.Repetitions)
-	switch {
-	case err != nil || again.Always():
-		return err
-	case again.Mostly():
-		small.Again = again
-		return nil
+	if !again.Mostly() {
+		return errors.New("its shortest schedule has " + again.String())
 	}
-	return errors.New("its shortest schedule has " + again.String())
+	small.Again = again
+	return nil
 }
 
 // Trace replays a schedule and returns what there is to tell of the run.
