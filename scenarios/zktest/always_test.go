@@ -88,3 +88,23 @@ func TestARunThatComesToNoEndIsAnError(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestHiddenReadAndSlept(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		n := 0
+		c.Always("few", func() bool { return n < 2 })
+		n++
+		c.Connect().Exists("/")
+		time.Sleep(time.Second)
+		n--
+	}, zktest.Servers(1))
+}
+
+// TestARaceWithAlwaysIsToldAfterASleep is what the docs say of that, and why they ask for an atomic variable.
+func TestARaceWithAlwaysIsToldAfterASleep(t *testing.T) {
+	if !raced {
+		t.Skip("built without -race")
+	}
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenReadAndSlept", "-zksim.seeds", "1-2"), "always: data race: write in ")
+}

@@ -213,7 +213,8 @@ func (c *Cluster) port(network, address string) (int, error) {
 
 // Always has something looked at after each step, when all goroutines of the run wait: a sentence, and whether it
 // holds. The run fails where it does not. It may only look at what code knows: the run fails as well if
-// it waits, as for an answer of ZooKeeper or for a mutex.
+// it waits, as for an answer of ZooKeeper or for a mutex. With -race that must be atomic where code writes it after a
+// time.Sleep or a timer: the race detector does not know that the function has returned before time passes.
 func (c *Cluster) Always(sentence string, holds func() bool) {
 	if holds == nil {
 		c.fail(fmt.Sprintf("zktest: Always(%q, nil), expected a function that says whether it holds", sentence))
