@@ -23,6 +23,12 @@ type waiter struct {
 	gone    int64 // of its deletion; 0: not heard of
 	missing int64 // of the first listing that lacks it, although nobody was heard to delete it; 0: none
 	unheard bool  // nobody was told that it was made
+	found   int64 // zxid of the first listing in which its client has seen an unheard one; 0: none
+}
+
+// isOver reports whether it was gone before a txn took place.
+func (w *waiter) isOver(zxid int64) bool {
+	return w.gone > 0 && w.gone < zxid || w.missing > 0 && w.missing < zxid
 }
 
 // mayBe reports whether it may have been there when a txn took place, and is whether it certainly was.
@@ -52,11 +58,13 @@ type locks struct {
 
 	// creates is how many are without an answer, by the path that was asked for and the client.
 	creates map[string]map[int32]int
+	caches  map[string]map[int32]bool // clients that have watched a whole folder, by its path
 }
 
 // newLocks follows the locks of a history.
 func newLocks(h *history.History) *locks {
-	l := &locks{h: h, folders: map[string]*folder{}, byPath: map[string]*waiter{}, creates: map[string]map[int32]int{}}
+	l := &locks{h: h, folders: map[string]*folder{}, byPath: map[string]*waiter{}, creates: map[string]map[int32]int{},
+		caches: map[string]map[int32]bool{}}
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch e.Kind {
@@ -82,6 +90,10 @@ func (l *locks) called(e *history.Event) {
 		return
 	}
 	if e.Op == "childrenW" {
+		if l.caches[e.Path] == nil {
+			l.caches[e.Path] = map[int32]bool{}
+		}
+		l.caches[e.Path][e.Client] = true
 		if f := l.folders[e.Path]; f != nil {
 			f.lists++
 		}
@@ -96,6 +108,9 @@ func (l *locks) called(e *history.Event) {
 		f.watchers[e.Path] = map[int32]bool{}
 	}
 	f.watchers[e.Path][e.Client] = true
+	if l.caches[f.path][e.Client] { // whose watches on waiters may be those of a cache, which has one on each
+		return
+	}
 	var own *waiter // the last of its own
 	for _, x := range f.live {
 		if x.client == e.Client && (own == nil || before(own, x)) {
@@ -120,7 +135,8 @@ func (l *locks) folder(path string) *folder {
 	return l.folders[model.ParentPath(path)]
 }
 
-// add notes a waiter that was made, or that is in a listing although nobody was told that it was made.
+// add notes a waiter that was made, or that is in a listing although nobody was told that it was made. One of the same
+// name is gone then: the numbers begin anew with a folder that was deleted and made again.
 func (l *locks) add(path string, client int32, zxid int64) *waiter {
 	in, number, library, ok := named(path)
 	if !ok {
@@ -131,6 +147,10 @@ func (l *locks) add(path string, client int32, zxid int64) *waiter {
 		f = &folder{path: in, library: library, watchers: map[string]map[int32]bool{}}
 		l.folders[in] = f
 	}
+	if old := l.byPath[path]; old != nil {
+		old.missing = cmp.Or(old.missing, zxid)
+		f.live = slices.DeleteFunc(f.live, func(x *waiter) bool { return x == old })
+	}
 	w := &waiter{path: path, number: number, client: client, made: zxid, seen: zxid}
 	f.waiters, f.live = append(f.waiters, w), append(f.live, w)
 	l.byPath[path] = w
@@ -138,14 +158,17 @@ func (l *locks) add(path string, client int32, zxid int64) *waiter {
 }
 
 func (l *locks) created(e *history.Event) {
-	if l.byPath[e.Path] == nil {
+	switch w := l.byPath[e.Path]; {
+	case w == nil || w.made < e.Zxid:
 		l.add(e.Path, e.Client, e.Zxid)
+	case w.unheard: // a listing has shown it before its client was told
+		w.client, w.made, w.unheard = e.Client, e.Zxid, false
 	}
 }
 
 func (l *locks) deleted(e *history.Event) {
 	w := l.byPath[e.Path]
-	if w == nil {
+	if w == nil || w.made > e.Zxid { // of an earlier one, after which it was made
 		return
 	}
 	w.gone = e.Zxid
@@ -186,13 +209,16 @@ func (l *locks) listed(e *history.Event) {
 		path := strings.TrimSuffix(e.Path, "/") + "/" + name
 		there[path] = true
 		w := l.byPath[path]
-		if w == nil {
+		if w == nil || w.isOver(e.Zxid) {
 			if w = l.add(path, l.asked(path), e.Zxid); w == nil {
 				continue
 			}
 			w.unheard = true
 		}
 		w.seen = max(w.seen, e.Zxid)
+		if w.unheard && w.client == e.Client {
+			w.found = cmp.Or(w.found, e.Zxid)
+		}
 		if first == nil || before(w, first) {
 			first = w
 		}
@@ -255,13 +281,14 @@ func (l *locks) judge(j *Judgement, guards []Guard) {
 	}
 }
 
-// unheard says so of a znode whose maker was never told of it, and which is still there although that has made another.
+// unheard says so of a znode whose maker was never told of it, and which is still there although that has made another
+// before it found this one: one that it finds may be its lock, and the other one that of another thread.
 func (f *folder) unheard(j *Judgement, w *waiter) {
 	if !w.unheard || w.client == 0 || w.gone > 0 || w.missing > 0 {
 		return
 	}
 	for _, x := range f.waiters {
-		if x.client == w.client && !x.unheard && before(w, x) {
+		if x.client == w.client && !x.unheard && before(w, x) && (w.found == 0 || x.made <= w.found) {
 			j.Violations = append(j.Violations, fmt.Sprintf("left over: c%d was never told that %s was made, and has made %s, "+
 				"which waits for it", w.client, w.path, x.path))
 			return

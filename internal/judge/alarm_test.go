@@ -1,0 +1,64 @@
+package judge_test
+
+import (
+	"strings"
+	"testing"
+
+	"zksim/internal/judge"
+	"zksim/model/history"
+)
+
+// plain is the znode of a waiter whose name tells nothing of its client.
+const plain = "/l/lock-0000000000"
+
+func plainly(kind history.Kind, c int32, zxid int64) history.Event {
+	return history.Event{Kind: kind, Client: c, Path: plain, Zxid: zxid}
+}
+
+func call(c int32, op, path string) history.Event {
+	return history.Event{Kind: history.Call, Client: c, Op: op, Path: path}
+}
+
+// asking is a create that is never answered.
+func asking(c int32, n int) history.Event {
+	return call(c, "create", waits(n)[:len(waits(n))-len("0000000000")])
+}
+
+func TestOneSessionThatDoesSeveralThingsIsNotBlamed(t *testing.T) {
+	waiting := []history.Event{made(1, 1, 1), made(2, 2, 2), made(3, 3, 3)}
+	for _, x := range []struct {
+		name   string
+		events []history.Event
+		want   string // "": nothing
+	}{
+		{"a cache watches every waiter", append([]history.Event{call(2, "childrenW", "/l")}, append(waiting,
+			call(2, "getW", waits(3)), call(2, "getW", waits(1)), call(2, "getW", waits(2)))...), ""},
+		{"the cache of another session", append([]history.Event{call(1, "childrenW", "/l")}, append(waiting,
+			call(2, "getW", waits(3)))...), "order: c2 waits for " + waits(3) + " of c3, which comes behind its own " +
+			waits(2)},
+		{"the folder is deleted and made again", []history.Event{plainly(history.Created, 1, 1),
+			plainly(history.Deleted, 1, 2), plainly(history.Created, 2, 5), {Kind: history.Changed, Client: 2, Path: "/g",
+				Zxid: 6}, plainly(history.Deleted, 2, 7)}, ""},
+		{"an earlier deletion is heard later", []history.Event{plainly(history.Created, 1, 1),
+			plainly(history.Created, 2, 5), plainly(history.Deleted, 1, 2), {Kind: history.Changed, Client: 2, Path: "/g",
+				Zxid: 6}}, ""},
+		{"a listing shows that it was made again", []history.Event{plainly(history.Created, 1, 1),
+			plainly(history.Deleted, 1, 2), {Kind: history.Reply, Client: 3, Op: "children", Path: "/l",
+				Data: "lock-0000000000", Zxid: 5}, plainly(history.Deleted, 2, 7)}, ""},
+		{"the one that was made again is deleted by another", []history.Event{plainly(history.Created, 1, 1),
+			plainly(history.Deleted, 1, 2), plainly(history.Created, 2, 5), plainly(history.Deleted, 1, 7)},
+			"ownership: c1 deletes " + plain + ", the lock's znode of c2"},
+		{"another lists it before its maker is told", []history.Event{asking(1, 1), listed(2, 3, 1), made(1, 1, 3),
+			{Kind: history.Reply, Client: 1, Op: "create", Path: asking(1, 1).Path}, made(1, 2, 4)}, ""},
+		{"its maker finds it, and waits with another lock", []history.Event{asking(1, 1), listed(1, 3, 1), made(1, 2, 4),
+			listed(1, 4, 1, 2)}, ""},
+		{"its maker finds it too late", []history.Event{asking(1, 1), made(1, 2, 4), listed(1, 4, 1, 2)},
+			"left over: c1 was never told that " + waits(1) + " was made, and has made " + waits(2) +
+				", which waits for it"},
+	} {
+		j := judge.Judge(&history.History{Events: x.events}, []judge.Guard{{Path: "/g", Folder: "/l"}})
+		if got := strings.Join(j.Violations, "; "); got != x.want {
+			t.Errorf("%s: %q, want %q", x.name, got, x.want)
+		}
+	}
+}
