@@ -161,7 +161,7 @@ func (e *Ensemble) configuration(server int) fields {
 func (e *Ensemble) serverStats(server int) fields {
 	s, store := &e.nodes[server].stats, e.world.Stores()[server]
 	response := fields{"last_buffer_size": -1, "min_buffer_size": -1, "max_buffer_size": -1}
-	return fields{"version": version, "read_only": false, "client_response": response,
+	all := fields{"version": version, "read_only": false, "client_response": response,
 		"node_count": store.Size().Znodes,
 		"server_stats": fields{"packets_sent": s.sent, "packets_received": s.received, "fsync_threshold_exceed_count": 0,
 			"client_response_stats": response, "provider_null": false, "data_dir_size": 0, "log_dir_size": 0,
@@ -169,6 +169,10 @@ func (e *Ensemble) serverStats(server int) fields {
 			"avg_latency": 0.0, "max_latency": 0, "min_latency": 0, "num_alive_client_connections": len(e.at(server)),
 			"uptime": time.Since(e.born).Milliseconds(), "auth_failed_count": 0, "non_mtlsremote_conn_count": 0,
 			"non_mtlslocal_conn_count": 0}}
+	if e.mode(server) == "leader" {
+		all["proposal_stats"] = response
+	}
+	return all
 }
 
 // connections are those of a server's clients, with all that is known of them or in short.

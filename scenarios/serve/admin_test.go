@@ -121,6 +121,10 @@ func TestEachServerOfThreeHasAnAdminServer(t *testing.T) {
 		if !strings.Contains(text, fmt.Sprintf(`"is_leader": %v`, k == 0)) {
 			t.Error(text)
 		}
+		_, _, text = orderOf(t, "GET", url+"/stats", "", "Authorization", "Bearer secret")
+		if strings.Contains(text, `"proposal_stats": {`) != (k == 0) {
+			t.Errorf("s%d: %s, expected proposal_stats of the leader only", k+1, text)
+		}
 	}
 	if status, _, _ := orderOf(t, "GET", urls[0]+"/leader", ""); status != http.StatusUnauthorized {
 		t.Error(status)
