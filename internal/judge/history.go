@@ -84,6 +84,12 @@ func Judge(h *history.History, guards []Guard) Judgement {
 	if doubtful != nil {
 		more, other = j.znodes(doubtful, unfit)
 	}
+	switch {
+	case more == 0: // else "none judged" might stand beside some that were
+		other = ""
+	case judged == 0:
+		fact = ""
+	}
 	j.told(unfit, fact, other)
 	l := newLocks(h)
 	l.judge(&j, guards)

@@ -1,9 +1,13 @@
 package judge
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
 	"zksim/model/history"
 )
 
@@ -55,5 +59,34 @@ func TestTheHerdIsThatOfAChangeAndNotOfATxn(t *testing.T) {
 		}
 		told(1, "created", "/e", created)
 		told(2, "child", "/", created)
+	}
+}
+
+// Znodes with a write of which nobody knows the outcome are judged by themselves. There may be none that can be judged.
+func TestNoneJudgedIsSaidOfAllZnodesAlone(t *testing.T) {
+	for _, x := range []struct{ certain, doubtful int32 }{{0, 0}, {0, zk.FlagEphemeral}, {zk.FlagEphemeral, 0},
+		{zk.FlagEphemeral, zk.FlagEphemeral}} { // flags: an ephemeral is not judged
+		r := NewRecorder()
+		c := &talk{c: attached(r, 1)}
+		c.done(creating("/a", "x", x.certain), model.Response{Path: "/a", Zxid: 3})
+		c.ask(creating("/b", "y", x.doubtful))
+		c.c.Dropped()
+		var want []string
+		if x.certain == 0 {
+			want = append(want, "1 judged, all linearizable in zxid order")
+		}
+		if x.doubtful == 0 {
+			want = append(want, "1 judged, all linearizable in some order")
+		}
+		switch len(want) {
+		case 0:
+			want = []string{"none judged", "2 not judged (2 ephemeral)"}
+		case 1:
+			want = append(want, "1 not judged (1 ephemeral)")
+		}
+		j, _, err := r.Judge(nil)
+		if fact := "znodes: " + strings.Join(want, "; "); err != nil || !slices.Contains(j.Facts, fact) {
+			t.Errorf("%+v: %q, %v, expected %q", x, j.Facts, err, fact)
+		}
 	}
 }
