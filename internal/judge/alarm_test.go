@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
+
 	"zksim/internal/judge"
 	"zksim/model/history"
 )
@@ -22,6 +24,10 @@ func call(c int32, op, path string) history.Event {
 // asking is a create that is never answered.
 func asking(c int32, n int) history.Event {
 	return call(c, "create", waits(n)[:len(waits(n))-len("0000000000")])
+}
+
+func state(c int32, s zk.State) history.Event {
+	return history.Event{Kind: history.Session, Client: c, Op: s.String()}
 }
 
 func TestOneSessionThatDoesSeveralThingsIsNotBlamed(t *testing.T) {
@@ -52,6 +58,14 @@ func TestOneSessionThatDoesSeveralThingsIsNotBlamed(t *testing.T) {
 			{Kind: history.Reply, Client: 1, Op: "create", Path: asking(1, 1).Path}, made(1, 2, 4)}, ""},
 		{"its maker finds it, and waits with another lock", []history.Event{asking(1, 1), listed(1, 3, 1), made(1, 2, 4),
 			listed(1, 4, 1, 2)}, ""},
+		{"a client cleans up behind its old session", []history.Event{made(1, 1, 1), state(1, zk.StateDisconnected),
+			{Kind: history.Deleted, Client: 2, Path: waits(1), Zxid: 2}, state(1, zk.StateExpired)}, ""},
+		{"a client takes another for dead", []history.Event{made(1, 1, 1), state(1, zk.StateDisconnected),
+			{Kind: history.Deleted, Client: 2, Path: waits(1), Zxid: 2}, state(1, zk.StateHasSession)},
+			"ownership: c2 deletes " + waits(1) + ", the lock's znode of c1"},
+		{"a client that was away is there again", []history.Event{made(1, 1, 1), state(1, zk.StateDisconnected),
+			state(1, zk.StateHasSession), {Kind: history.Deleted, Client: 2, Path: waits(1), Zxid: 2}},
+			"ownership: c2 deletes " + waits(1) + ", the lock's znode of c1"},
 		{"its maker finds it too late", []history.Event{asking(1, 1), made(1, 2, 4), listed(1, 4, 1, 2)},
 			"left over: c1 was never told that " + waits(1) + " was made, and has made " + waits(2) +
 				", which waits for it"},

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-zookeeper/zk"
+
 	"zksim/model"
 	"zksim/model/history"
 )
@@ -59,12 +61,14 @@ type locks struct {
 	// creates is how many are without an answer, by the path that was asked for and the client.
 	creates map[string]map[int32]int
 	caches  map[string]map[int32]bool // clients that have watched a whole folder, by its path
+	away    map[int32]bool            // clients without a connection
+	taken   map[int32][]string        // what others did to these meanwhile: violations if they come back
 }
 
 // newLocks follows the locks of a history.
 func newLocks(h *history.History) *locks {
 	l := &locks{h: h, folders: map[string]*folder{}, byPath: map[string]*waiter{}, creates: map[string]map[int32]int{},
-		caches: map[string]map[int32]bool{}}
+		caches: map[string]map[int32]bool{}, away: map[int32]bool{}, taken: map[int32][]string{}}
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch e.Kind {
@@ -76,9 +80,22 @@ func newLocks(h *history.History) *locks {
 			l.deleted(e)
 		case history.Reply:
 			l.replied(e)
+		case history.Session:
+			l.moved(e)
 		}
 	}
 	return l
+}
+
+// moved hears of the session of a client.
+func (l *locks) moved(e *history.Event) {
+	if l.away[e.Client] = e.Op != zk.StateHasSession.String(); l.away[e.Client] {
+		return
+	}
+	for _, text := range l.taken[e.Client] {
+		l.violation("%s", text)
+	}
+	delete(l.taken, e.Client)
 }
 
 func (l *locks) called(e *history.Event) {
@@ -175,7 +192,12 @@ func (l *locks) deleted(e *history.Event) {
 	f := l.folder(e.Path)
 	f.live = slices.DeleteFunc(f.live, func(x *waiter) bool { return x == w })
 	if e.Client > 0 && w.client > 0 && e.Client != w.client {
-		l.violation("ownership: c%d deletes %s, the lock's znode of c%d", e.Client, w.path, w.client)
+		text := fmt.Sprintf("ownership: c%d deletes %s, the lock's znode of c%d", e.Client, w.path, w.client)
+		if l.away[w.client] { // it may be the same one, in a new session, which cleans up behind its old one
+			l.taken[w.client] = append(l.taken[w.client], text)
+			return
+		}
+		l.violation("%s", text)
 	}
 }
 
