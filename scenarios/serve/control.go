@@ -86,7 +86,11 @@ func (e *Ensemble) there() string {
 // writes. If it leads, another one is elected, and when it goes on it has been deposed. Without two servers of three
 // nobody serves; see Kill.
 func (e *Ensemble) Stop(k int) error {
-	return e.suspend(k, func(n *node) error { n.stopped = true; return nil }, func() {
+	return e.suspend(k, func(n *node) error {
+		n.stopped = true
+		e.tell("stop", k)
+		return nil
+	}, func() {
 		switch {
 		case len(e.nodes) == 1:
 		case e.world.Leader() == k-1:
@@ -108,6 +112,7 @@ func (e *Ensemble) Kill(k int) error {
 			return fmt.Errorf("serve: s%d cannot be killed: %w", k, err)
 		}
 		n.killed = true
+		e.tell("kill", k)
 		return nil
 	}, func() {
 		if e.world.Leader() == k-1 && len(e.nodes) > 1 {
@@ -134,6 +139,12 @@ func (e *Ensemble) cutAt(server int) {
 			c.end(byFIN)
 		}
 	}
+}
+
+// tell notes in the history what a server was made to do, as a fault that no rule has named. The page tells of it.
+func (e *Ensemble) tell(order string, k int) {
+	e.world.History.Add(history.Event{Kind: history.Fault, Step: int32(e.world.Step()),
+		Op: fmt.Sprintf("%s s%d", order, k)})
 }
 
 // down reports whether a server does nothing.
@@ -204,6 +215,9 @@ func (e *Ensemble) Continue(k int) error {
 				}
 			}
 		}
+		if n.down() {
+			e.tell("continue", k)
+		}
 		n.stopped, n.killed = false, false
 		n.goes.Broadcast()
 		if e.serves() && !served {
@@ -241,6 +255,7 @@ func (e *Ensemble) Elect() error {
 			return errors.New("serve: there can be no election, expected three servers that run")
 		}
 		e.record.note("elect s%d", next+1)
+		e.tell("elect", next+1)
 		e.world.Elect()
 		return nil
 	})
