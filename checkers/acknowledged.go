@@ -7,14 +7,13 @@ import (
 	"zksim/model/history"
 )
 
-// Acknowledged is what followers of a leader rely on: which client they are told to
-// follow leads and has completed the leader procedure, and once a leader has,
-// nobody is told that there is none as long as it leads.
+// Acknowledged is what followers of a leader rely on. The client that they are told to follow leads, and has completed
+// the leader procedure. Once a leader has completed it, and as long as it leads, nobody is told that there is no
+// leader.
 //
-// A leader is known by its token. It records the invocation "acknowledge" with
-// Path, its candidate, and Value, the token, and the return with the same; a
-// follower records the invocation "leader" and the return with Value, the token
-// that it was told, or with an error.
+// A leader is identified by its token. It records the invocation and the return of "acknowledge", both with its
+// candidate in Path and the token in Value. A follower records the invocation of "leader", and its return with the
+// token that it was told in Value, or with an error.
 type Acknowledged struct{}
 
 // Name implements [Checker].
@@ -55,8 +54,7 @@ type reigns struct {
 	top   int64 // highest token of a leader that has acknowledged
 }
 
-// reign is a candidacy, and the leadership that may come of it. Positions are -1 until
-// they are known.
+// reign is a candidacy and the leadership that may follow it. Positions are -1 until they are known.
 type reign struct {
 	client       int32
 	path         string
@@ -65,17 +63,16 @@ type reign struct {
 	done, end    int
 }
 
-// question is one that has not been answered.
+// question is a call of leader that has not been answered.
 type question struct {
 	caller
 	at  int   // where it began
-	top int64 // then
+	top int64 // top when it began
 }
 
 func (m *reigns) Reset() { m.list, m.asked, m.top = m.list[:0], m.asked[:0], 0 }
 
-// Hash implements [Monitor]. Who is a candidate is known to the world, and so are their
-// tokens.
+// Hash implements [Monitor]. The world knows which clients are candidates, and their tokens.
 func (m *reigns) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for k := range m.list {
@@ -98,7 +95,7 @@ func (m *reigns) Hash() uint64 {
 	return uint64(sum)
 }
 
-// leads reports whether nobody who asked then may be told that there is no leader.
+// leads reports whether r has led since before question q, so that "nobody leads" is a wrong answer to q.
 func (r *reign) leads(q question) bool { return r.end < 0 && r.done >= 0 && r.done < q.at }
 
 func (m *reigns) Step(h *history.History, i int) Verdict {
@@ -135,7 +132,7 @@ func (m *reigns) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// acknowledge notes that the latest candidate of that path leads.
+// acknowledge notes that the latest candidate with the path of e leads.
 func (m *reigns) acknowledge(e *history.Event) {
 	for k := range slices.Backward(m.list) {
 		if r := &m.list[k]; r.path == e.Path {
@@ -145,7 +142,7 @@ func (m *reigns) acknowledge(e *history.Event) {
 	}
 }
 
-// hear notes whether event i ends reigns: the candidate is deleted.
+// hear notes which reigns event i ends by deleting the candidate. It drops the questions of a client that crashes.
 func (m *reigns) hear(e *history.Event, i int) {
 	for k := range m.list {
 		if r := &m.list[k]; e.Kind == history.Deleted && e.Path == r.path && r.end < 0 {
@@ -160,21 +157,20 @@ func (m *reigns) hear(e *history.Event, i int) {
 	}
 }
 
-// answered notes that an object waits for no answer.
+// answered notes that an object no longer waits for an answer.
 func (m *reigns) answered(object int32) {
 	m.asked = drop(m.asked, func(q question) bool { return q.object == object })
 }
 
-// forget drops the reigns that nobody can be told of any more, since they had ended
-// before they were asked for.
+// forget drops the reigns that no open question can be answered with: they ended before it was asked.
 func (m *reigns) forget() {
 	m.list = drop(m.list, func(r reign) bool {
 		return r.end >= 0 && !slices.ContainsFunc(m.asked, func(q question) bool { return q.at < r.end })
 	})
 }
 
-// wrong says what is wrong with the answer to a question, event i; nothing if it was right
-// at some moment since.
+// wrong says what is wrong with the answer to question q, event i. It returns "" if the answer was right at some moment
+// since the question.
 func (m *reigns) wrong(h *history.History, q question, i int) string {
 	e := &h.Events[i]
 	var told *reign
@@ -202,8 +198,7 @@ func (m *reigns) wrong(h *history.History, q question, i int) string {
 	return ""
 }
 
-// untimely says what is wrong with the answer, event i, that names none that led since it was
-// asked for.
+// untimely says what is wrong with an answer, event i, that names nobody who led at some moment since the question.
 func untimely(h *history.History, i int) string {
 	if x := acknowledgement(h, i, func(token int64) bool { return token == h.Events[i].Value }); x != nil {
 		return "c" + digits(x.Client) + " leads by " + x.Path + ", which had been deleted before"
@@ -211,11 +206,11 @@ func untimely(h *history.History, i int) string {
 	return "somebody leads who had not acknowledged it"
 }
 
-// acknowledgement returns the first before event i whose token f picks; nil if there is none.
+// acknowledgement returns the first acknowledgement before event i whose token f picks, or nil.
 func acknowledgement(h *history.History, i int, f func(token int64) bool) *history.Event {
 	for k := range i {
 		e := &h.Events[k]
-		counts := e.Kind == history.Invoke || e.Kind == history.Return && e.Err == nil // whose token may be another
+		counts := e.Kind == history.Invoke || e.Kind == history.Return && e.Err == nil // its token may differ
 		if counts && e.Op == "acknowledge" && f(e.Value) {
 			return e
 		}

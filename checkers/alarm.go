@@ -7,19 +7,19 @@ import (
 	"zksim/model/history"
 )
 
-// Alarm is the rest of the promise of a monitor of locks, beside [Overdue]: it measures from the moment when somebody
-// has the lock, and not from the one when he asks for it; and it raises an alarm when it is due.
+// Alarm is the rest of the promise of a monitor of locks, beside [Overdue]. The monitor measures from the moment when
+// somebody has got the lock, not from the moment when he asks for it. And it raises an alarm when one is due.
 //
-// Everybody tells the time, as nanoseconds of one clock, in Value: a holder when it has got the lock by Path (since)
-// and before it gives it up (until), and a monitor before it raises an alarm (clock). A znode holds the lock
-// from the moment when it comes first in its folder, or when only readers are ahead of it and it is one; what
-// was told last before that says when it was at the earliest, and an alarm must not say that it was earlier.
+// Everybody tells the time in Value, in nanoseconds of one clock: a holder when it has got the lock by Path (since) and
+// before it gives it up (until), a monitor before it raises an alarm (clock). A znode holds the lock from the moment
+// when it is first in its folder, or when it is a reader's and only readers are ahead of it. The last time told before
+// that moment is the earliest that it can have been, and an alarm must not claim an earlier one.
 //
-// When the faults are over, time passes only when nothing else can happen. So a holder that gets the lock then, with a
-// monitor running, and has it for more than twice the Limit, must have raised the alarm when it gives the lock up. More
-// than four times says that time has jumped to the end of a session, perhaps beyond the end of the monitor. It is not
-// asked when a monitor ends meanwhile, nor while the client of one has no connection: a real library may rest before it
-// has another one.
+// When the faults are over, time passes only when nothing else can happen. So if a holder gets the lock then, while a
+// monitor runs, and has it for more than twice the Limit, the alarm must have been raised by the time it gives the lock
+// up. If it has it for more than four times the Limit, nothing is asked: time has jumped to the end of a session,
+// perhaps beyond the end of the monitor. Nor is anything asked when a monitor ends meanwhile, or while the client of a
+// monitor has no connection: a real library may wait before it connects again.
 type Alarm struct{ Limit time.Duration }
 
 // Name implements [Checker].
@@ -74,7 +74,7 @@ type alarmed struct {
 	queue    []heldTime
 	past     []heldTime // znodes that are gone
 	monitors []caller   // that run
-	away     []int32    // those of all clients that have no connection
+	away     []int32    // clients without a connection
 	calm     bool
 }
 
@@ -120,14 +120,14 @@ func (m *alarmed) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// excuse has nobody raise an alarm for those that have the lock.
+// excuse notes that no alarm is due for those that have the lock now.
 func (m *alarmed) excuse() {
 	for k := range m.queue {
 		m.queue[k].since = -1
 	}
 }
 
-// watched reports whether a monitor runs, and the clients of all have a connection.
+// watched reports whether a monitor runs and the clients of all monitors have a connection.
 func (m *alarmed) watched() bool {
 	return len(m.monitors) > 0 &&
 		!slices.ContainsFunc(m.monitors, func(x caller) bool { return slices.Contains(m.away, x.client) })
@@ -163,7 +163,7 @@ func (m *alarmed) told(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// raised judges an alarm, be it that the znode is gone.
+// raised judges an alarm, even if its znode is gone.
 func (m *alarmed) raised(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	of := func(x heldTime) bool { return x.path == e.Path }
@@ -175,7 +175,7 @@ func (m *alarmed) raised(h *history.History, i int) Verdict {
 	} else {
 		return Verdict{}
 	}
-	for j := range m.queue { // a writer has the lock by two znodes, and one alarm
+	for j := range m.queue { // a writer has the lock by two znodes, but gets one alarm
 		if y := &m.queue[j]; y.client == x.client && y.zxid == x.zxid {
 			y.told = true
 		}
@@ -198,8 +198,8 @@ func (m *alarmed) remove(path string) {
 	}
 }
 
-// pair has the read that a writer has made for itself hold nothing, which seemed to be one of a reader until the write
-// of the same txn was seen.
+// pair makes the read znode that a writer has made for itself hold nothing. It seemed to be a reader's until the write
+// znode of the same txn was seen.
 func (m *alarmed) pair(write *heldTime) {
 	for k := range m.queue {
 		if x := &m.queue[k]; !write.reads && x.client == write.client && x.zxid == write.zxid {
@@ -208,14 +208,14 @@ func (m *alarmed) pair(write *heldTime) {
 	}
 }
 
-// waits reports whether a znode is the read of a writer that has not got the lock: it is there for a downgrade.
+// waits reports whether x is the read znode of a writer that has not got the lock. It is there for a downgrade.
 func (m *alarmed) waits(x *heldTime) bool {
 	return x.reads && slices.ContainsFunc(m.queue, func(y heldTime) bool {
 		return y.client == x.client && y.zxid == x.zxid && !y.reads && y.first < 0
 	})
 }
 
-// lead notes which znodes hold the lock now: the writes first, by which it knows which reads wait.
+// lead notes which znodes hold the lock now. It looks at the writes first: they decide which reads wait.
 func (m *alarmed) lead() {
 	for _, reads := range [...]bool{false, true} {
 		for k := range m.queue {
@@ -226,7 +226,7 @@ func (m *alarmed) lead() {
 	}
 }
 
-// blocked reports whether somebody else is ahead of a znode and in its way.
+// blocked reports whether a znode of somebody else is ahead of znode k and in its way.
 func (m *alarmed) blocked(k int) bool {
 	x := &m.queue[k]
 	return slices.ContainsFunc(m.queue[:k], func(y heldTime) bool {

@@ -2,16 +2,16 @@ package checkers
 
 import "zksim/model/history"
 
-// What programs tell by Process.Always and Process.Sometimes; the sentence is in Path.
+// What programs tell by Process.Always and Process.Sometimes. The sentence is in Path.
 const (
-	// ToldBroken: the sentence does not hold, since a call has ended with Err if there is one; Data, if not empty, is
-	// what the sentence says whatever it names.
+	// ToldBroken: the sentence does not hold. If a call that has ended with an error is the reason, Err is that error.
+	// Data, if not empty, is the kind of what is broken, whatever the sentence names.
 	ToldBroken    = "always"
 	ToldSometimes = "sometimes" // OK: it holds
 )
 
-// Always is the promise of a program's own assertions, Process.Always and Process.Ends: none of them was made in vain.
-// It judges every run, whether it is among the checkers of the scenario or not.
+// Always is the promise of a program's own assertions, Process.Always and Process.Ends: all of them hold. It judges
+// every run, even if it is not among the checkers of the scenario.
 type Always struct{}
 
 // Name implements [Checker].

@@ -7,15 +7,13 @@ import (
 	"zksim/model/history"
 )
 
-// Atomicity is what a commit protocol is for: all who learn the decision on a
-// transaction learn the same one, however often they ask and whatever failed in
-// between; and that is "committed" only if every site has voted yes, and none has
-// voted no.
+// Atomicity is what a commit protocol is for. All clients that learn the decision on a transaction learn the same one,
+// however often they ask and whatever fails in between. The decision is "committed" only if every site has voted yes
+// and none has voted no.
 //
-// It reads Invoke of begin (Path: the transaction, Value: the number of its
-// sites), Invoke and Return of vote-yes and vote-no (Client: the site), and Told
-// committed and aborted. A vote that fails may count or not. A transaction begins before
-// anybody can learn that it is committed.
+// It reads Invoke of begin (Path: the transaction, Value: the number of its sites), Invoke and Return of vote-yes and
+// vote-no (Client: the site), and Told committed and aborted. A vote that fails may or may not count. A transaction
+// begins before anybody can learn that it is committed.
 type Atomicity struct{}
 
 // Name implements [Checker].
@@ -56,7 +54,7 @@ type trials struct {
 	all []trial
 }
 
-// trial is a transaction so far. Of clients, 0 is none.
+// trial is a transaction so far. Client 0 means none.
 type trial struct {
 	path   string
 	sites  int
@@ -68,8 +66,8 @@ type trial struct {
 
 func (m *trials) Reset() { m.all = m.all[:0] }
 
-// Hash implements [Monitor]. Who votes counts until all have, or a no, or somebody has
-// learned the decision; and then not what came first.
+// Hash implements [Monitor]. Which clients have voted yes matters only until all have, one has voted no, or somebody
+// has learned the decision. A no and an abort count the same.
 func (m *trials) Hash() uint64 {
 	all := hash.Hash(0) // in any order
 	for k := range m.all {
@@ -87,7 +85,7 @@ func (m *trials) Hash() uint64 {
 	return uint64(all)
 }
 
-// of returns the transaction of that path.
+// of returns the transaction with that path.
 func (m *trials) of(path string) *trial {
 	return recall(&m.all, func(t *trial) bool { return t.path == path }, trial{path: path})
 }

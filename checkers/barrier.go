@@ -8,12 +8,10 @@ import (
 	"zksim/model/history"
 )
 
-// Barrier is the safety of a barrier: a client that passes was waiting at a moment when
-// it was open, as it is at first. Each hold and each release takes effect once, at some moment
-// between its beginning and its end; one that failed, or whose client crashed, may
-// take effect at any later time or never. The checker follows all the ways in which
-// the operations can have taken effect so far, so it finds nothing that the order
-// of events would excuse.
+// Barrier is the safety of a barrier: a client that passes was waiting at a moment when the barrier was open. It is
+// open at first. Each hold and each release takes effect once, at some moment between its beginning and its end. One
+// that failed, or whose client crashed, may take effect at any later time or never. The checker follows all the ways in
+// which the operations can have taken effect so far, so it reports nothing that some order of events would excuse.
 //
 // The operations are called hold, release and wait.
 type Barrier struct{}
@@ -51,13 +49,13 @@ func (b Barrier) Monitor() Monitor {
 type gates struct {
 	recipeEvents
 	Barrier
-	possible []gate // none of which covers another
+	possible []gate // none covers another
 	underway []gateOp
-	holder   int32 // whose hold was the last to end
+	holder   int32 // the client whose hold was the last to end
 }
 
-// gate is one way in which things can stand: the barrier, which of the operations
-// under way have taken effect, and how many releases that failed may still do so.
+// gate is one possible state: whether the barrier is held, which of the operations under way have taken effect, and how
+// many failed releases may still take effect.
 type gate struct {
 	held  bool
 	spare int
@@ -78,7 +76,7 @@ func (s *gates) Reset() {
 }
 
 func (s *gates) Hash() uint64 {
-	s.spread() // which does not depend on when it is done
+	s.spread() // it does not matter when this is done
 	var ops, ways hash.Hash
 	for _, x := range s.underway {
 		if x.op != "" {
@@ -136,15 +134,15 @@ func (s *gates) begin(e *history.Event) {
 	}
 }
 
-// pass has those who wait pass if the barrier is open, which harms nobody.
+// pass lets the waits in the set pass if the barrier is open. This never rules anything out.
 func (g *gate) pass(waits uint64) {
 	if !g.held {
 		g.done |= waits
 	}
 }
 
-// end takes an operation out, and with success every way in which it has no effect.
-// It returns false when nothing possible is left.
+// end removes an operation. If it succeeded, end also removes every way in which it has had no effect. It returns false
+// when no way is left.
 func (s *gates) end(object int32, success bool) bool {
 	i := slices.IndexFunc(s.underway, func(x gateOp) bool { return x.object == object && x.op != "" })
 	if i < 0 {
@@ -155,9 +153,8 @@ func (s *gates) end(object int32, success bool) bool {
 	return len(s.possible) > 0
 }
 
-// forget frees the place of an operation that has ended. A release that failed without
-// effect may still have one. A hold may as well, but need not be considered: it could
-// only keep somebody from passing.
+// forget frees the place of an operation that has ended. A failed release that has had no effect may still have one. So
+// may a failed hold, but it need not be considered: it could only keep somebody from passing.
 func (s *gates) forget(i int, success bool) {
 	release := s.underway[i].op == "release"
 	s.underway[i] = gateOp{}
@@ -189,10 +186,9 @@ func (s *gates) add(g gate) bool {
 	return true
 }
 
-// covers reports whether all that can follow on y can follow on x as well. A barrier
-// that is open harms nobody; a release can still open it if it has had no effect, and
-// must have had one before it succeeds, but can have it then; a hold must as
-// well, and could only do harm.
+// covers reports whether all that can follow y can follow x as well. An open barrier rules nothing out. A release that
+// has had no effect can still open the barrier; it must do so before it succeeds, but can do it then. A hold must take
+// effect before it succeeds, too, and could only do harm.
 func (s *gates) covers(x, y gate) bool {
 	return (y.held || !x.held) && x.spare >= y.spare && x.done&^y.done&s.of("release") == 0 &&
 		y.done&^x.done&^s.of("release") == 0
@@ -217,7 +213,7 @@ func (s *gates) crash(client int32) {
 	}
 }
 
-// spread adds everything that can come of what is possible.
+// spread adds every way that can follow from those in the list.
 func (s *gates) spread() {
 	for more := true; more; {
 		more = false

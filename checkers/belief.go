@@ -9,21 +9,16 @@ import (
 	"zksim/model/history"
 )
 
-// Belief is the layer of lock safety that programs rely on: two clients never
-// both believe that they hold the lock. It is promised under an assumption,
-// that a client notices its disconnection, and acts on it, before the servers
-// end its session; a belief is excused from the moment its session is ended
-// otherwise (by a pause, a partitioned server or a very late message) until its
-// holder is told or gives it up, and only the fenced resource protects against
-// that.
+// Belief is the layer of lock safety that programs rely on: two clients never both believe that they hold the lock. It
+// is promised under one assumption: a client notices its disconnection, and acts on it, before the servers end its
+// session. If its session is ended otherwise (by a pause, a partitioned server or a very late message), a belief is
+// excused from that moment until its holder is told or gives it up. Only the fenced resource protects against that.
 //
-// The other exemption is for locks that may be broken: a belief is excused from
-// the moment when somebody begins to delete its znode, the Invoke of "break",
-// until the holder is told. Once that has succeeded, a znode that is made by the
-// same path is another one.
+// The other exemption is for locks that may be broken. A belief is excused from the moment when somebody begins to
+// delete its znode, the Invoke of "break", until the holder is told. Once the deletion has succeeded, a znode made at
+// the same path is another one.
 //
-// A writer that becomes a reader does nothing until it is told, so that its belief
-// rests from the Invoke of "downgrade".
+// A writer that becomes a reader does nothing until it is told. So its belief rests from the Invoke of "downgrade".
 //
 // Readers, whose claims have the Op "read", may all believe at once.
 type Belief struct {
@@ -69,17 +64,17 @@ type believers struct {
 	Belief
 	active    []claim
 	deceived  deceived
-	excused   []claim // that began or went on then
+	excused   []claim // made or kept while their client could not know
 	broken    []breakage
 	claimants claimants
 }
 
-// breakage is that somebody deletes a znode, and whether that has succeeded.
+// breakage is an operation that deletes somebody's znode, and whether it has succeeded.
 type breakage struct {
 	caller
 	path  string
 	done  bool
-	maker int32 // of the znode that has come by that path since; 0: nobody
+	maker int32 // of the znode made at that path since; 0: nobody
 }
 
 func (b *believers) Reset() {
@@ -161,12 +156,12 @@ func (b *believers) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// breaks reports whether somebody deletes the znode of a claim, or has.
+// breaks reports whether somebody is deleting, or has deleted, the znode of a claim.
 func (b *believers) breaks(c claim) bool {
 	return slices.ContainsFunc(b.broken, func(x breakage) bool { return x.path == c.path && x.maker != c.client })
 }
 
-// tooMany objects to a claim beside those of other clients that exclude it.
+// tooMany objects to a claim if it is one too many beside those that exclude it.
 func (b *believers) tooMany(h *history.History, i int, mine claim) Verdict {
 	var others []claim // any of them may be the one that is wrong
 	for _, a := range b.active {
@@ -180,7 +175,7 @@ func (b *believers) tooMany(h *history.History, i int, mine claim) Verdict {
 	return Verdict{}
 }
 
-// objects is the verdict on a claim beside others.
+// objects returns the verdict on a claim that is made beside others.
 func (b *believers) objects(h *history.History, i int, mine claim, others []claim) Verdict {
 	if a := others[0]; len(others) == 1 {
 		return violated(b, i, "c%d believes that it holds the lock%s while c%d still believes so%s%s",

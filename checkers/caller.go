@@ -27,9 +27,8 @@ func objectsOf(callers []caller, client int32) (objects []int32) {
 // called is something that an object has begun.
 type called interface{ who() caller }
 
-// ordinal tells the objects of one client in a list apart: by how many of that client are
-// there with smaller numbers than x. The number of an object differs between runs that
-// mean the same, but a client numbers its own in their order.
+// ordinal tells the objects of one client in a list apart. It returns how many of them have smaller numbers than x. The
+// number of an object differs between equivalent runs, but a client numbers its own objects in their order.
 func ordinal[T called](list []T, x caller) (n uint64) {
 	for _, y := range list {
 		if c := y.who(); c.client == x.client && c.object < x.object {
@@ -44,7 +43,7 @@ func printOf[T called](list []T, x caller) hash.Hash {
 	return hash.Hash(x.client).Uint64(ordinal(list, x))
 }
 
-// find returns the place of what an object has begun, -1 if it is not there.
+// find returns the index of what an object has begun, or -1 if it is not there.
 func find[T called](list []T, x caller) int {
 	return slices.IndexFunc(list, func(y T) bool { return y.who() == x })
 }
@@ -54,8 +53,7 @@ func forget[T called](list []T, x caller) []T {
 	return drop(list, func(y T) bool { return y.who() == x })
 }
 
-// take removes what the object of e has begun, and returns the latest of it, or the zero
-// value.
+// take removes what the object of e has begun. It also returns the latest of it, or the zero value.
 func take[T called](list []T, e *history.Event) (rest []T, x T) {
 	rest = drop(list, func(y T) bool {
 		mine := y.who().object == e.Object

@@ -12,18 +12,19 @@ import (
 type Link struct {
 	Client int32
 	Paths  []string // of the watches that it waits for
-	States []string // for each, what there is to the znode: "which c2 has", or "which it has itself"
-	Note   string   // how the last change of the first and the watch on it came to miss each other; may be empty
-	Watch  string   // the same in short, without steps, if that is persistent
+	States []string // for each, the state of the znode: "which c2 has", or "which it has itself"
+	Note   string   // how the watch on the first one missed its last change; may be empty
+	Watch  string   // the same in short, without steps, if that znode is persistent
 	Call   string   // without paths: the operation in which it waits; empty if none is known
 	Asked  string   // if that is not known either: its last request; may be empty
-	Became string   // the state of its session that it was told of after that; may be empty
-	Circle bool     // who has what it waits for has been named before
-	Calls  []string // as of history.Waiting
+	Became string   // the session state that it was told of after that; may be empty
+	Circle bool     // the client that has what it waits for was named before
+	Calls  []string // as in history.Waiting
 }
 
-// Chain returns who holds everybody up in a run that has come to rest: a client that waits, then the one that has what
-// that waits for, and so on to one that waits for nobody or was named before. It is empty if nobody waits.
+// Chain returns who holds everybody up in a run that has come to rest. It begins with a client that waits. Each next
+// one has what the one before waits for. The last one waits for nobody or was named before. Chain is empty if nobody
+// waits.
 func Chain(h *history.History) (chain []Link) {
 	if h.Outcome != history.Quiet || len(h.Waiting) == 0 {
 		return nil
@@ -40,8 +41,8 @@ func Chain(h *history.History) (chain []Link) {
 	}
 }
 
-// Behind returns those who wait for the first of a chain: one that waits for what it has, one that waits for what that
-// has, and so on, the last first.
+// Behind returns clients that wait for the first of a chain, directly or not. Each of them waits for what the next one
+// has, and the last waits for what the first of the chain has.
 func Behind(h *history.History, chain []Link) (behind []Link) {
 	for seen := slices.Clone(chain); len(seen) > 0; {
 		k := slices.IndexFunc(h.Waiting, func(x history.Waiting) bool {
@@ -78,8 +79,8 @@ func linkOf(h *history.History, x history.Waiting) Link {
 	return l
 }
 
-// became returns the last state of its session that a client was told of after its last request; empty if it was told
-// of none. Code that asks for news after it has looked at the state misses what comes in between.
+// became returns the last session state that a client was told of after its last request, or "" if it was told of none.
+// Code that looks at the state and then asks for news misses what comes in between.
 func became(h *history.History, client int32) string {
 	for _, e := range slices.Backward(h.Events) {
 		if e.Client != client {
@@ -95,9 +96,9 @@ func became(h *history.History, client int32) string {
 	return ""
 }
 
-// leftIn names, in one of the folders whose children a client waits for, what was made last and is nobody's, or is
-// persistent and was made by a client none of whose sessions until then lives on: it may be there in the name of
-// somebody who has gone. It returns the index of the folder.
+// leftIn looks at the folders whose children a client waits for. It names the znode made last there that is ephemeral
+// and that nobody knows, or persistent and made by a client whose sessions up to then are all over. Such a znode may
+// stand for somebody who has gone. It also returns the index of the folder.
 func leftIn(h *history.History, x history.Waiting) (folder int, left string) {
 	last := -2
 	for _, n := range h.Tree {
@@ -121,7 +122,7 @@ func leftIn(h *history.History, x history.Waiting) (folder int, left string) {
 	return folder, left
 }
 
-// waitsForChildren reports whether the last watch that a client has asked for there was one of the children.
+// waitsForChildren reports whether the last watch that a client asked for at path was on the children.
 func waitsForChildren(h *history.History, client int32, path string) bool {
 	for _, e := range slices.Backward(h.Events) {
 		if e.Kind == history.Call && e.Client == client && e.Path == path && leavesWatch(e.Op) {
@@ -131,8 +132,8 @@ func waitsForChildren(h *history.History, client int32, path string) bool {
 	return false
 }
 
-// pastAuthor returns the client that has made a znode, at that event, if all sessions that it had had by then are over;
-// else 0.
+// pastAuthor returns the client that made a znode, at event made, if all sessions that it had had by then are over.
+// Otherwise it returns 0.
 func pastAuthor(h *history.History, made int) int32 {
 	if made < 0 {
 		return 0
@@ -151,7 +152,7 @@ func pastAuthor(h *history.History, made int) int32 {
 	return author
 }
 
-// LastRequest says what a client has asked for last: "getW /a"; empty if it has asked for nothing.
+// LastRequest returns the last request of a client, such as "getW /a", or "" if it has made none.
 func LastRequest(h *history.History, client int32) string {
 	for _, e := range slices.Backward(h.Events) {
 		if e.Kind == history.Call && e.Client == client {
@@ -161,9 +162,9 @@ func LastRequest(h *history.History, client int32) string {
 	return ""
 }
 
-// callOf returns the latest operation that the goroutine has begun and not ended; empty if there is none.
+// callOf returns the latest operation that the goroutine of x has begun and not ended, or "".
 func callOf(h *history.History, x history.Waiting) string {
-	ended := map[int32]bool{} // objects, later
+	ended := map[int32]bool{} // objects whose operation ends later
 	for _, e := range slices.Backward(h.Events) {
 		switch {
 		case e.Client != x.Client || e.Task != x.Where:
@@ -186,8 +187,8 @@ func whoHas(h *history.History, x history.Waiting) (owner int32) {
 	return owner
 }
 
-// missed says when a znode that nobody has was changed last, and when a client left its watch there, with steps and in
-// short. Where txns are not recorded it says nothing.
+// missed says when a znode that nobody has was last changed, and when a client left its watch there: once with steps
+// and once in short. Where txns are not recorded it says nothing.
 func missed(h *history.History, client int32, path string) (note, short string) {
 	asked, left, last, children := -1, -1, -1, false
 	for i := range h.Events {
@@ -235,7 +236,7 @@ func missed(h *history.History, client int32, path string) (note, short string) 
 		"by a watch that it left before the last change" + by
 }
 
-// sentence says a chain in words.
+// sentence returns a chain in words.
 func sentence(chain []Link) string {
 	var b strings.Builder
 	for i, l := range chain {

@@ -6,9 +6,8 @@ import (
 	"zksim/model/history"
 )
 
-// changes are the zxids of the txns that have changed znodes, in their order, which a
-// monitor needs for its hash only: zxids differ between runs that mean the same, and how
-// many changes there were up to one does not.
+// changes are the zxids of the txns that have changed znodes, in order. A monitor needs them for its hash only: zxids
+// differ between equivalent runs, but the number of changes up to one does not.
 type changes []int64
 
 // note takes an event into account.
@@ -30,7 +29,7 @@ func (c changes) rank(zxid int64) uint64 {
 	return uint64(n)
 }
 
-// horizon is how far the txns were certainly committed.
+// horizon is how far txns were certainly committed.
 type horizon struct{ committed int64 } // the zxid
 
 // note takes an event into account.

@@ -7,20 +7,19 @@ import (
 	"zksim/model/history"
 )
 
-// Claim is the layer of lock safety that takes one client: no Acquired, and no ToldJoined of a member of a group, by a
-// goroutine of the client's code that was told that the session is disconnected or over, and no success of an operation
-// that says that the session still has something, once it was told that it is over: acknowledge of a leader, enter of a
-// double barrier. What its library knows does not count, and neither does what another goroutine was told, such as one
-// that still watches a lock which was given up: Heard is when code asked for the state or the id of the session, or
-// received an event that says how it is.
+// Claim is the layer of lock safety that concerns a single client. A goroutine of its code that was told that the
+// session is disconnected or over must not claim a lock (Acquired) or a membership of a group (ToldJoined). Once it was
+// told that the session is over, no operation may succeed that says that the session still has something: acknowledge
+// of a leader, enter of a double barrier. What the library knows does not count. Nor does what another goroutine was
+// told, such as one that still watches a lock that was given up. Heard means that code asked for the state or the id of
+// the session, or received an event that says how it is.
 //
-// A client that is told of a disconnection may claim again as soon as its library has a connection, since what
-// was seen before still holds if it is in the same session. What a session owned that is over can never
-// be claimed again.
+// A client that is told of a disconnection may claim again as soon as its library has a connection: what it saw before
+// still holds if the session is the same. What a session owned can never be claimed again once the session is over.
 //
-// A client that was disconnected must also have been told of the loss, Lost, by the time at which its session ends:
-// from then on the lock is another's. That is not asked of a client whose session ends before its code could know. Of
-// members and of those inside a barrier it is asked by [Presence] and [Exit].
+// A client that was disconnected must have been told of the loss, Lost, by the time its session ends: from then on the
+// lock is another's. A client whose session ends before its code could know is excused. For members and for clients
+// inside a barrier, [Presence] and [Exit] ask this.
 type Claim struct {
 	Of Claimed // what is claimed
 }
@@ -89,7 +88,7 @@ type claims struct {
 	news    []news
 	callers []caller
 	there   []owned // ephemeral znodes that exist
-	gone    []owned // that do not, and that a call which had begun before can still claim
+	gone    []owned // deleted ones that a call which began before can still claim
 	lapses
 }
 
@@ -97,14 +96,14 @@ type claims struct {
 type news struct {
 	connection
 	present int64   // the session of its library; 0: none
-	past    []int64 // those before that
+	past    []int64 // its earlier sessions
 	told    []hearing
 }
 
 // hearing is what a goroutine was told of the session: that one is over, that there is no connection, or both.
 type hearing struct {
 	task string
-	over []int64 // the sessions of which it was told that they are over
+	over []int64 // the sessions that it was told are over
 	down bool    // it was told that there is no connection, and there is none
 }
 
@@ -130,8 +129,8 @@ func (c *claims) Sees(k history.Kind) bool {
 	return false
 }
 
-// Hash implements [Monitor]. Which znodes there are, and which sessions there were, is known to the world: so how many
-// of them a goroutine knows to be over says which.
+// Hash implements [Monitor]. The world knows which znodes exist and which sessions there were. So the number of
+// sessions that a goroutine knows to be over says which they are.
 func (c *claims) Hash() uint64 {
 	var all, gone hash.Hash // in any order
 	for _, n := range c.news {
@@ -193,14 +192,14 @@ func (c *claims) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// of returns what a client was told of the session of a connection.
+// of returns what a client was told of the session of the event's connection.
 func (c *claims) of(e *history.Event) *news {
 	of := connectionOf(e)
 	return recall(&c.news, func(n *news) bool { return n.connection == of }, news{connection: of})
 }
 
-// about returns what the goroutine that claims was told of a session, or if the session is unknown, of that of the
-// client's only connection; nothing if there are several. It returns the session that the library has, too.
+// about returns what the goroutine that claims was told of a session, and the session that the library has. If the
+// session is unknown, that of the client's only connection is meant; with several connections about returns nothing.
 func (c *claims) about(e *history.Event, session int64) (about hearing, present int64) {
 	n := 0
 	for _, x := range c.news {
@@ -228,7 +227,7 @@ func (n *news) by(task string) hearing {
 	return hearing{}
 }
 
-// hears notes what a goroutine is told. That it is connected may come before the library says so to others.
+// hears notes what a goroutine is told. It may be told that it is connected before the library says so to others.
 func (n *news) hears(e *history.Event) {
 	t := n.by(e.Task)
 	t.task, t.over = e.Task, n.past
@@ -270,7 +269,7 @@ func (c *claims) judge(i int, e *history.Event, what string) Verdict {
 	return Verdict{}
 }
 
-// owner returns the session that owned the znode of a claim when the call began, or since; 0 if there was none.
+// owner returns the session that owned the znode of a claim when the call began or later, or 0 if there was none.
 func (c *claims) owner(e *history.Event) int64 {
 	of := func(x owned) bool { return x.path == e.Path && x.client == e.Client }
 	for _, x := range slices.Backward(c.there) {
@@ -286,7 +285,7 @@ func (c *claims) owner(e *history.Event) int64 {
 	return 0
 }
 
-// begin notes that an object begins another operation: it can no longer claim what was deleted before.
+// begin notes that an object begins another operation. It can no longer claim what was deleted before.
 func (c *claims) begin(by caller) {
 	if !slices.Contains(c.callers, by) {
 		c.callers = append(c.callers, by)
@@ -307,7 +306,7 @@ func (c *claims) remove(path string) {
 	x := c.there[k]
 	c.there = slices.Delete(c.there, k, k+1)
 	x.calls = objectsOf(c.callers, x.client)
-	if len(x.calls) == 0 { // no call will have it forgotten, and of one path only the last is asked for
+	if len(x.calls) == 0 { // no call will remove it, and only the last one of a path is looked up
 		c.gone = drop(c.gone, func(y owned) bool { return y.path == x.path && y.client == x.client })
 	}
 	c.gone = append(c.gone, x)

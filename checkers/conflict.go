@@ -10,16 +10,15 @@ import (
 	"zksim/model/history"
 )
 
-// Conflict says that an update of a configuration is refused, which is a legal
-// error of "update", only if another was made at the same time. One that has not
-// ended, or with an error that leaves its outcome open, may be made at any later
-// time.
+// Conflict says that an update of a configuration is refused only if another was made at the same time. A refusal is a
+// legal error of "update". An update that has not ended, or has ended with an error that leaves its outcome open, may
+// be made at any later time.
 //
-// An update that is refused was not made, either, and never will be: what it writes, which begins with its number and a
-// slash, is in no txn of its client, unless it is one that is made step by step.
+// An update that is refused was not made, and never will be. What it writes begins with its number and a slash; no txn
+// of its client writes that, unless the update is made step by step.
 type Conflict struct {
-	// Flag is the data of the configuration's znode while an update goes on step by step; "": nothing is said of
-	// what a refused update has done.
+	// Flag is the data of the configuration's znode while an update is made step by step. If it is "", nothing is said
+	// about what a refused update has done.
 	Flag string
 }
 
@@ -52,9 +51,9 @@ func (c Conflict) Monitor() Monitor { return &updates{Conflict: c} }
 type updates struct {
 	recipeEvents
 	Conflict
-	open  []caller // that are making one
-	alone bool     // there is one, and there were no others since it began
-	ever  bool     // one may be made at any later time: who is alone does not matter any more
+	open  []caller // that are making an update
+	alone bool     // there is one update, and there has been no other since it began
+	ever  bool     // one may be made at any later time, so alone no longer matters
 	steps []attempt
 	never []attempt // that were refused
 }
@@ -73,7 +72,7 @@ func (m *updates) Reset() {
 	m.steps, m.never = m.steps[:0], m.never[:0]
 }
 
-// Hash implements [Monitor]. The updates that are being made are operations in progress, of clients that live.
+// Hash implements [Monitor]. The updates being made are operations in progress of live clients.
 func (m *updates) Hash() uint64 {
 	steps := hash.Hash(0) // in any order
 	for _, u := range m.steps {
@@ -109,7 +108,7 @@ func (m *updates) Step(h *history.History, i int) Verdict {
 			return violated(m, i, "the update of c%d was refused although no other was being made", e.Client)
 		}
 		m.open, m.alone = forget(m.open, o), false
-	case begun: // it has not ended, or nobody knows how
+	case begun: // it has not ended, or its outcome is unknown
 		m.open, m.alone, m.ever = m.open[:0], false, true
 	}
 	return Verdict{}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Constant is a field of a monitor that has the same value as long as the monitor is used, as a function that the
-// checker was made with. Exhaustive search does not read it, so it may hold anything.
+// Constant is a field of a monitor whose value stays the same as long as the monitor is used, such as a function that
+// the checker was made with. Exhaustive search does not read it, so it may hold anything.
 type Constant[T any] struct{ value T }
 
 // ConstantOf returns a constant with that value.
@@ -15,7 +15,7 @@ func ConstantOf[T any](value T) Constant[T] { return Constant[T]{value} }
 // Value returns the value.
 func (c Constant[T]) Value() T { return c.value }
 
-// IsConstant reports whether a type is one of constants, and not one that embeds one.
+// IsConstant reports whether a type is a Constant, and not a type that embeds one.
 func IsConstant(t reflect.Type) bool {
 	own := reflect.TypeFor[Constant[int]]()
 	return t.PkgPath() == own.PkgPath() && generic(t) == generic(own)

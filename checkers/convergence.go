@@ -7,10 +7,9 @@ import (
 	"zksim/model/history"
 )
 
-// Convergence is the promise of watchers that they tell the last state in the end.
-// A watcher is judged if it was stopped after a rest that began after the faults,
-// when nothing was left to happen, and if what it watches has not changed since
-// the rest began: time can jump to the end of a rest when a session expires.
+// Convergence is the promise of watchers that what they tell last is the final state. A watcher is judged if it was
+// stopped after a rest that began after the faults, when nothing was left to happen. What it watches must not have
+// changed since the rest began: time can jump to the end of a rest when a session expires.
 type Convergence struct{}
 
 // Name implements [Checker].
@@ -46,7 +45,7 @@ type watchers struct {
 	changes
 	calm    bool
 	running []watcher
-	stopped []watcher // that the end is to judge
+	stopped []watcher // to be judged at the end
 }
 
 // watcher is a watcher and what it told last of each znode.
@@ -118,7 +117,7 @@ func (m *watchers) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// end judges those that stopped and told nothing new.
+// end judges the watchers in stopped.
 func (m *watchers) end(h *history.History) Verdict {
 	if h.Outcome != history.Quiet {
 		return Verdict{}

@@ -8,12 +8,10 @@ import (
 	"zksim/model/history"
 )
 
-// Counter compares the answers of a counter with those of one that does one thing
-// after the other. The operations in the history are "get" (the answer is in
-// Value), "add" (Value is what to add, and the sum) and "cas", compare and set
-// (Path is the old number in decimal, Value the new one; the answer is 1 or 0). A
-// change that ended with an error was not made if the error is a legal answer;
-// otherwise, as when it has not ended, it was perhaps made.
+// Counter compares the answers of a counter with those of a sequential one. The operations in the history are "get"
+// (the answer is in Value), "add" (Value is what to add, and the sum) and "cas", compare and set (Path is the old
+// number in decimal, Value the new one; the answer is 1 or 0). A change that ended with an error was not made if the
+// error is a legal answer. With another error, or without an end, it may have been made.
 type Counter struct{}
 
 // Name implements [Checker].
@@ -114,8 +112,7 @@ func asked(h *history.History, i int) string {
 	return e.Op
 }
 
-// countings translates a history. What has no answer may happen at any later
-// moment, or never.
+// countings translates a history. An operation without an answer may happen at any later moment, or never.
 func countings(events []history.Event) []counting {
 	var ops []counting
 	pending := map[int32]int{} // object -> index in ops

@@ -16,15 +16,14 @@ func (Counter) Monitor() Monitor {
 	return m
 }
 
-// counts is the monitor of Counter: it keeps every number that the counter may have, with
-// the operations in progress that have happened then and what they will answer,
-// as the monitor of Linearizability does for the lock.
+// counts is the monitor of Counter. It keeps every number that the counter may have, with the operations in progress
+// that have happened by then and what they will answer. The monitor of Linearizability does the same for the lock.
 type counts struct {
 	recipeEvents
 	Counter
 	ways, spare []countWay
 	ops         [maxCounting]countCall
-	used        uint32    // which of ops are
+	used        uint32    // which places of ops are in use
 	rest        hash.Hash // events that came when there were too many: Check judges them
 }
 
@@ -34,15 +33,14 @@ const (
 	maxWays     = 500
 )
 
-// countCall is an operation in progress, or a change that was left: it happens at any later
-// moment, or never.
+// countCall is an operation in progress, or a change that was left: that happens at any later moment, or never.
 type countCall struct {
 	counting
 	object int32
 	left   bool
 }
 
-// countWay is what may have happened.
+// countWay is one way in which the operations may have happened.
 type countWay struct {
 	n       count
 	done    uint32 // operations, by bit
@@ -75,7 +73,7 @@ func (m *counts) Hash() uint64 {
 	return uint64(ways.Uint64(uint64(left)).Uint64(uint64(m.rest)))
 }
 
-// each goes through the places of operations in a set.
+// each yields the places of the operations in a set.
 func (m *counts) each(set uint32) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		for ; set != 0; set &= set - 1 {
@@ -157,7 +155,7 @@ func (m *counts) keep(f func(w *countWay) bool) {
 	m.ways = drop(m.ways, func(w countWay) bool { return !f(&w) })
 }
 
-// leave notes that nobody will hear of an operation.
+// leave notes that nobody will hear how an operation ends.
 func (m *counts) leave(k int) {
 	m.ops[k].left = true
 	for i := range m.ways {
@@ -223,13 +221,13 @@ func (m *counts) left() (set uint32) {
 	return set
 }
 
-// covers reports whether all that can follow on v can follow on w, in which fewer of the
-// changes that were left have happened.
+// covers reports whether all that can follow v can follow w, in which fewer of the changes that were left have
+// happened.
 func (w *countWay) covers(v *countWay, left uint32) bool {
 	return w.n == v.n && w.answers == v.answers && w.done != v.done && w.done&^v.done == 0 && (v.done&^w.done)&^left == 0
 }
 
-// add adds a way; of changes that were left and are the same, the first happen first.
+// add adds a way. Of equal changes that were left, the first happen first.
 func (m *counts) add(w countWay) {
 	left := m.left()
 	for k := range m.each(left & w.done) {

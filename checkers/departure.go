@@ -8,13 +8,11 @@ import (
 	"zksim/model/history"
 )
 
-// Departure is the promise of a group that a live member is a member: nobody
-// deletes its znode before it leaves, and nobody is told that it is gone unless
-// it was. And who asks for the members is told of each that had joined before and does not leave meanwhile, as long as
-// the znode by which it joined exists.
+// Departure is the promise of a group that a live member is a member. Nobody deletes its znode before it leaves, and
+// nobody is told that it is gone unless it was. A client that asks for the members is told of each one that had joined
+// before and does not leave meanwhile, as long as the znode by which it joined exists.
 //
-// A membership is from the Return of "join" without an error to the Invoke of
-// "leave", of one object.
+// A membership lasts from the Return of "join" without an error to the Invoke of "leave", of one object.
 type Departure struct{}
 
 // Name implements [Checker].
@@ -37,7 +35,8 @@ func (Departure) Needs() Needs {
 	}
 }
 
-// The operations of members in a history; the Path is that of the member's znode.
+// The operations of members in a history. Path is the path of the member's znode; at the Return of members, the paths
+// of all.
 const (
 	Join        = "join"
 	Leave       = "leave"
@@ -61,22 +60,22 @@ type departures struct {
 	lists    []listing
 }
 
-// seat is the znode of a member, or of another that has the name.
+// seat is a path at which a znode was made, of a member or not.
 type seat struct {
 	path  string
-	maker int32 // while it exists: the client
+	maker int32 // client that made the znode, while it exists
 	ends  int   // how often it was deleted
 }
 
 // membership is an object that has joined and has not left, the latest of its client by that znode. Several clients may
-// have joined by one znode, each when the session of the one before had ended.
+// have joined by one znode, each after the session of the one before had ended.
 type membership struct {
 	caller
-	path  string // "": another of its client has joined by the same since
+	path  string // "": another object of its client has joined by the same since
 	stays bool   // the znode by which it has joined exists
 }
 
-// listing is that somebody has asked for the members, and those who must be in the answer.
+// listing is a call that asks for the members, and those that must be in the answer.
 type listing struct {
 	caller
 	paths []string
@@ -93,7 +92,7 @@ func (m *departures) Reset() {
 	m.lists = m.lists[:0]
 }
 
-// Hash implements [Monitor]. Who made the znodes that exist is no part of it: these say it.
+// Hash implements [Monitor]. It leaves out who made the znodes that exist: the znodes say it.
 func (m *departures) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for i := range m.seats {
@@ -172,12 +171,12 @@ func (m *departures) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// byIts picks the membership of the client of an event by the znode of the event.
+// byIts picks the membership of the event's client by the event's znode.
 func byIts(e *history.Event) func(x membership) bool {
 	return func(x membership) bool { return x.client == e.Client && x.path == e.Path }
 }
 
-// ends notes that the znodes by which some have joined do not exist from now on, or need not.
+// ends notes that the znodes of the memberships that are picked do not exist from now on, or need not.
 func (m *departures) ends(picks func(x membership) bool) {
 	for k := range m.members {
 		x := &m.members[k]
@@ -192,7 +191,7 @@ func (m *departures) ends(picks func(x membership) bool) {
 	}
 }
 
-// certain returns the znodes of those who are members.
+// certain returns the znodes of those that are members for certain.
 func (m *departures) certain() (paths []string) {
 	for _, x := range m.members {
 		if x.stays {
@@ -202,7 +201,7 @@ func (m *departures) certain() (paths []string) {
 	return paths
 }
 
-// seat returns what is remembered of a znode, until the next call.
+// seat returns what is remembered of a path. The pointer is valid until the next call.
 func (m *departures) seat(path string) *seat {
 	return recall(&m.seats, func(x *seat) bool { return x.path == path }, seat{path: path})
 }

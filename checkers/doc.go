@@ -1,6 +1,5 @@
-// Package checkers judges histories. A checker is one property in one file; it
-// sees what was recorded and nothing of the machine that recorded it, so the
-// same checkers judge simulated and real runs.
+// Package checkers judges histories. A checker is one property in one file. It sees what was recorded and nothing of
+// the machine that recorded it, so the same checkers judge simulated and real runs.
 package checkers
 
 import (
@@ -31,7 +30,7 @@ type Verdict struct {
 	Event   int    // position in the history where it shows; -1 at its end
 }
 
-// String returns who says so and what, as in "belief: c1 believes that ...".
+// String returns the checker and what it says, such as "belief: c1 believes that ...".
 func (v Verdict) String() string {
 	if v.Checker == "" {
 		return v.Message
@@ -41,17 +40,17 @@ func (v Verdict) String() string {
 
 // Checker is one property of histories.
 type Checker interface {
-	// Name is short and stable, as in "quiescence".
+	// Name is short and stable, such as "quiescence".
 	Name() string
 	// Doc is the property in one sentence.
 	Doc() string
-	// Check judges h, which it must not change, and which has its txns if it needs them ([Judges]).
-	// A search shows it one of the runs that have the same events in one order, so it should not count their steps.
+	// Check judges h, and must not change it. If it needs txns, h has them ([Judges]). A search shows it only one of
+	// the runs that have the same events in the same order, so it should not count their steps.
 	Check(h *history.History) Verdict
 }
 
-// VerdictOf returns what a checker says about a history that it can judge, in its own name, with a level that there is
-// and about an event that is there: a checker of a user may leave out the name, or count up to behind the last event.
+// VerdictOf returns what a checker says about a history that it can judge. It fills in the name of the checker, and
+// makes sure that the level and the event exist: a user's checker may leave out the name, or count past the last event.
 func VerdictOf(c Checker, h *history.History) Verdict {
 	v := c.Check(h)
 	v.Checker = c.Name()
@@ -64,8 +63,8 @@ func VerdictOf(c Checker, h *history.History) Verdict {
 	return v
 }
 
-// Worst returns the worst of the verdicts of all checkers that can judge the history, the first of equals.
-// A run that panicked, or in which an assertion failed ([Always]), is violated whatever they say.
+// Worst returns the worst verdict of the checkers that can judge the history, the first of equals. A run that panicked,
+// or in which an assertion failed ([Always]), is violated whatever they say.
 func Worst(h *history.History, all []Checker) Verdict {
 	if h.Outcome == history.Panicked {
 		return Verdict{Violated, "panic", firstLine(h.Panic), -1}

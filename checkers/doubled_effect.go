@@ -5,9 +5,8 @@ import (
 	"zksim/model/history"
 )
 
-// DoubledEffect is the promise of acknowledgements: a consumer that may
-// acknowledge an item, and so keep what it did with it, is the only one. All
-// others that got the item learn that their claim was lost.
+// DoubledEffect is the promise of acknowledgements: only one consumer can acknowledge an item, and so keep what it did
+// with it. All others that got the item learn that their claim was lost.
 type DoubledEffect struct{}
 
 // Name implements [Checker].
@@ -29,8 +28,8 @@ func (c DoubledEffect) Check(h *history.History) Verdict { return check(h, c.Mon
 // Monitor implements [Monitored].
 func (DoubledEffect) Monitor() Monitor { return &effects{} }
 
-// effects is the monitor of DoubledEffect: the items that are acknowledged. An item may
-// be acknowledged at any time after, so none is forgotten.
+// effects is the monitor of DoubledEffect. It keeps the acknowledged items. It forgets none, because an item may be
+// acknowledged again at any later time.
 type effects struct {
 	recipeEvents
 	DoubledEffect

@@ -5,10 +5,9 @@ import (
 	"zksim/model/history"
 )
 
-// DoubledItem is the promise to consumers: an item is in the queue as often as it
-// was put, once. What was taken, or acknowledged, is not there any more, is not taken
-// again, and is not claimed by anybody who asks after that. That an item which was only
-// claimed is claimed again is no doubling.
+// DoubledItem is the promise to consumers: an item that was put once is in the queue once. An item that was taken or
+// acknowledged is no longer there. It is not taken again, and nobody who asks later claims it. An item that was only
+// claimed may be claimed again.
 type DoubledItem struct{}
 
 // Name implements [Checker].
@@ -65,7 +64,7 @@ func (s *stock) Hash() uint64 {
 	sum := hash.Hash(0)
 	for i := range s.items {
 		x := &s.items[i]
-		late := hash.Hash(0) // claims of those who have asked since it was removed, in any order
+		late := hash.Hash(0) // claims that began after it was removed, in any order
 		for k := range s.ops {
 			if o := &s.ops[k]; o.claims() && x.goneBefore(o) {
 				late += printOf(s.ops, o.who())
@@ -122,7 +121,7 @@ func (s *stock) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// deliver judges that event i gave an item to a consumer.
+// deliver judges event i, which gave an item to a consumer.
 func (s *stock) deliver(o *queueOp, i int) Verdict {
 	x := s.item(o.item)
 	switch {

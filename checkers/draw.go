@@ -8,12 +8,11 @@ import (
 	"zksim/model/history"
 )
 
-// Drawer is a checker that can draw the search by which it judges, as a page of
-// porcupine's.
+// Drawer is a checker that can draw the search by which it judges, as a page made by porcupine.
 type Drawer interface {
 	Checker
-	// Draw writes the page and returns true, or, when h has no operations or too
-	// many, writes nothing. The page is not the same bytes each time.
+	// Draw writes the page and returns true. If h has no operations or too many, it writes nothing and returns false.
+	// The bytes of the page are not the same each time.
 	Draw(w io.Writer, h *history.History) (bool, error)
 }
 
@@ -23,7 +22,7 @@ var (
 	_ Drawer = Znodes{}
 )
 
-// maxDrawn is how many operations a page has at most.
+// maxDrawn is the largest number of operations on a page.
 const maxDrawn = 200
 
 // Draw implements [Drawer].
@@ -36,8 +35,7 @@ func (Counter) Draw(w io.Writer, h *history.History) (bool, error) {
 	return draw(w, h, timedCounts(countings(h.Events)), 0, count.step)
 }
 
-// Draw implements [Drawer]. It draws the first znode whose operations no order
-// explains, or else the first of all.
+// Draw implements [Drawer]. It draws the first znode whose operations no order explains, or the first of all.
 func (Znodes) Draw(w io.Writer, h *history.History) (bool, error) {
 	all := registers(h)
 	if len(all) == 0 {

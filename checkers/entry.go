@@ -7,12 +7,10 @@ import (
 	"zksim/model/history"
 )
 
-// Entry is the promise of a double barrier to those who enter: when Enter returns,
-// n were inside at some moment during the call. An Enter that has begun counts
-// until it fails or Leave begins. One that failed while the connection was down
-// cannot be sure that its znode is gone and may count forever, as a client that
-// crashed. Of a client with several connections nobody knows which is meant: all
-// have to be up.
+// Entry is the promise of a double barrier to those that enter: when Enter returns, n were inside at some moment during
+// the call. An Enter that has begun counts until it fails or Leave begins. If it fails and the connection was down
+// meanwhile, it cannot be sure that its znode is gone, and may count forever. So may a client that crashed. If a client
+// has several connections, nobody knows which is meant: all have to be up.
 //
 // The operations are called enter, asked for n participants (Value), and leave.
 type Entry struct{}
@@ -46,7 +44,7 @@ type entries struct {
 	Entry
 	calls  []entering
 	inside int64
-	stays  []caller // whose Enter has begun and counts, and who have not begun to leave
+	stays  []caller // whose Enter counts, and who have not begun to leave
 	lines  []line   // of which something was heard
 }
 
@@ -54,7 +52,7 @@ type entries struct {
 type entering struct {
 	caller
 	need    int64
-	most    int64 // inside at one time since it began
+	most    int64 // most that were inside at one time since it began
 	offline bool  // the connection was down at some time
 }
 
@@ -68,8 +66,7 @@ func (m *entries) Reset() {
 	m.calls, m.inside, m.stays, m.lines = m.calls[:0], 0, m.stays[:0], m.lines[:0]
 }
 
-// Hash implements [Monitor]. Of a call that has seen enough inside, it no longer
-// matters how many are enough.
+// Hash implements [Monitor]. Once a call has seen enough inside, it no longer matters how many are enough.
 func (m *entries) Hash() uint64 {
 	var calls, stays, lines hash.Hash // in any order
 	for _, x := range m.calls {
@@ -88,7 +85,7 @@ func (m *entries) Hash() uint64 {
 	return uint64(hash.Hash(m.inside).Uint64(uint64(calls)).Uint64(uint64(stays)).Uint64(uint64(lines)))
 }
 
-// ends notes that a stay counts no more, if it still did.
+// ends notes that a stay no longer counts, if it still did.
 func (m *entries) ends(who caller) {
 	if find(m.stays, who) >= 0 {
 		m.stays = forget(m.stays, who)

@@ -7,10 +7,10 @@ import (
 	"zksim/model/history"
 )
 
-// Exit is the promise of a double barrier to those who leave: when Leave returns
-// without an error, all others of the round have begun to leave or their sessions
-// have ended. For the events see [Rounds]. A client that was disconnected inside must have been told of the loss, Lost,
-// or have begun to leave, by the time at which its session ends, unless that is before its client could know.
+// Exit is the promise of a double barrier to those that leave: when Leave returns without an error, all others of the
+// round have begun to leave or their sessions have ended. For the events see [Rounds]. A client that was disconnected
+// inside must have been told of the loss, Lost, or have begun to leave, by the time its session ends. It is excused if
+// its session ends before it could know.
 type Exit struct{}
 
 // Name implements [Checker].
@@ -48,9 +48,8 @@ type exits struct {
 	lapses
 }
 
-// Hash implements [Monitor]. It remembers who has left which round, who may still
-// leave it and who is inside; and of an Enter whose session has ended, who had
-// left before.
+// Hash implements [Monitor]. It remembers who has left which round, who may still leave it and who is inside. Of an
+// Enter whose session has ended, it remembers who had left before.
 func (m *exits) Hash() uint64 {
 	var all, calls hash.Hash // in any order
 	for k, x := range m.all {
@@ -81,7 +80,7 @@ func (m *exits) Reset() {
 	m.reset()
 }
 
-// mayLeave reports whether a Leave that returns may be that of stay k.
+// mayLeave reports whether stay k may be the one that a returning Leave ends.
 func (m *exits) mayLeave(k int) bool {
 	x := &m.all[k]
 	return x.out == never && !x.crashed && m.latest(x.object) == x

@@ -9,14 +9,12 @@ import (
 	"zksim/model/history"
 )
 
-// Fenced is the layer of lock safety that holds whatever happens: a resource
-// that checks tokens never accepts a write of an earlier holder after one of a
-// later holder. Holders are told apart by the zxid that made their znodes, not
-// by the token that they show. Nor does it refuse the latest holder, as it would
-// if tokens did not grow. Where readers share the lock, the resource lets no
-// earlier holder read after a write of a later one, or write after it has read.
-// A holder that has recorded no znode of its own is known by its token only: the resource
-// goes by the same numbers, so all that shows is that two clients have one token.
+// Fenced is the layer of lock safety that holds whatever happens. A resource that checks tokens never accepts a write
+// of an earlier holder after one of a later holder. Nor does it refuse the latest holder, as it would if tokens did not
+// grow. Holders are told apart by the zxid that made their znodes, not by the token that they show. Where readers share
+// the lock, the resource lets no earlier holder read after a write of a later one, or write after a later one has read.
+// A holder that has recorded no znode of its own is known by its token only. The resource goes by the same numbers, so
+// all that can show then is that two clients have one token.
 type Fenced struct{}
 
 // Name implements [Checker].
@@ -56,8 +54,8 @@ type fence struct {
 	changes       // of znodes
 }
 
-// holdership is who accesses the resource; since is the zxid that created the znode by which
-// its client holds the lock, or its token.
+// holdership is a client that accesses the resource. since is the zxid that created the znode by which it holds the
+// lock, or its token.
 type holdership struct {
 	client  int32
 	since   int64
@@ -71,11 +69,10 @@ func (x holdership) String() string {
 	return fmt.Sprintf("holder since zxid 0x%x", x.since)
 }
 
-// short is String where a zxid was named before.
+// short is String without the word zxid, for text that has named a zxid before.
 func (x holdership) short() string { return strings.Replace(x.String(), "zxid ", "", 1) }
 
-// making is the latest creation of a znode, until that is deleted and its holder has
-// given it up.
+// making is the latest creation of a znode. It is kept until the znode is deleted and its holder has given it up.
 type making struct {
 	path           string
 	client         int32
@@ -96,7 +93,7 @@ func (f *fence) Reset() {
 	f.written, f.read, f.made, f.holders, f.changes = holdership{}, holdership{}, f.made[:0], f.holders[:0], f.changes[:0]
 }
 
-// Hash implements [Monitor]. When a znode was made that is there, the world knows.
+// Hash implements [Monitor]. The world knows when the znodes that exist were made.
 func (f *fence) Hash() uint64 {
 	x := hash.Hash(f.place(f.written)).Uint64(f.place(f.read))
 	holders, gone := hash.Hash(0), hash.Hash(0)
@@ -111,7 +108,7 @@ func (f *fence) Hash() uint64 {
 	return uint64(x.Uint64(uint64(holders)).Uint64(uint64(gone)))
 }
 
-// place returns what counts of since: for a token that is no zxid that is its value.
+// place returns what the hash takes of since. For a token that is no zxid, that is a hash of its value.
 func (f *fence) place(x holdership) uint64 {
 	if _, zxid := slices.BinarySearch(f.changes, x.since); x.byToken && !zxid && x.since != 0 {
 		return uint64(hash.Hash(0).Uint64(uint64(x.since)))
@@ -156,8 +153,7 @@ func (f *fence) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// end notes something of the znodes that f picks, and forgets those that nobody can claim
-// any more.
+// end applies note to the znodes that are picked, and forgets those that nobody can claim any more.
 func (f *fence) end(picks func(*making) bool, note func(*making)) {
 	for k := range f.made {
 		if z := &f.made[k]; picks(z) {
@@ -167,8 +163,8 @@ func (f *fence) end(picks func(*making) bool, note func(*making)) {
 	f.made = drop(f.made, func(z making) bool { return z.gone && z.released })
 }
 
-// since returns whose a claim is, since the zxid that created its znode; with the token
-// that its holder was given where that was not recorded.
+// since returns who makes a claim: since the zxid that created its znode, or, if that was not recorded, with the token
+// that it was given.
 func (f *fence) since(e *history.Event) holdership {
 	for _, z := range f.made {
 		if z.path == e.Path && z.client == e.Client {
@@ -178,7 +174,7 @@ func (f *fence) since(e *history.Event) holdership {
 	return holdership{client: e.Client, since: e.Value, byToken: true}
 }
 
-// holder returns whose access e is, and since when that holds.
+// holder returns who makes the access e, and since when it holds the lock.
 func (f *fence) holder(e *history.Event) holdership {
 	x := holdership{client: e.Client}
 	for _, y := range f.holders {
@@ -210,8 +206,8 @@ func (f *fence) judge(i int, e *history.Event) Verdict {
 	return Verdict{}
 }
 
-// twoWriters reports whether the resource accepted what two holders did, one of them a write, of each of which is known
-// how it holds the lock.
+// twoWriters reports whether the resource accepted accesses of two holders, one of them a write, and it is known how
+// each of them holds the lock.
 func twoWriters(h *history.History) bool {
 	first, wrote, two := int32(0), false, false
 	made, known := map[string]bool{}, map[int32]bool{}

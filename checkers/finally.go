@@ -7,12 +7,12 @@ import (
 	"zksim/model/history"
 )
 
-// Finally is the oracle of a scenario, a function that judges each run when it has come to rest. Exhaustive search
-// takes no two runs for the same then that differ in the order of any events; see [FinallyOf].
+// Finally is the oracle of a scenario: a function that judges each run that has come to rest. Exhaustive search then
+// takes runs for different if they differ in the order of any events; see [FinallyOf].
 type Finally struct {
-	// Judge returns an error that says what is wrong with a run, nil if nothing. It must depend on nothing else, on
-	// no Step of events, and of the numbers of objects only on which are the same: they follow the order in which
-	// clients have registered them, which is in no state of a search.
+	// Judge returns an error that says what is wrong with a run, or nil. It must depend on h only, and not on the Step
+	// of any event. Of the numbers of objects, it may use only which are the same: they follow the order in which
+	// clients have registered the objects, which is in no state of a search.
 	Judge func(h *history.History) error
 }
 
@@ -40,8 +40,8 @@ func (Finally) Needs() Needs {
 	return Needs{Seen: []Need{atRest}}
 }
 
-// FinallyOf is a Finally that looks at some events only, or at none: at how the run ends. Exhaustive search takes runs
-// for the same that differ in the order of others.
+// FinallyOf is a Finally that looks only at some events and at how the run ends. Exhaustive search takes runs for the
+// same if they differ only in the order of other events.
 type FinallyOf struct {
 	Finally
 	Heeds Heeds
@@ -68,8 +68,8 @@ func (f FinallyOf) Needs() Needs {
 	return Needs{Seen: seen}
 }
 
-// Check implements [Checker]. Judge is shown the other events, steps, and the numbers that objects have, for the
-// wording of a violation only; else objects have numbers in the order in which they come.
+// Check implements [Checker]. Judge sees the other events, the steps and the real numbers of objects only to word a
+// violation. Otherwise objects are numbered in the order in which they come.
 func (f FinallyOf) Check(h *history.History) Verdict {
 	heeded, objects := *h, map[int32]int32{0: 0}
 	heeded.Events, heeded.Steps = nil, 0

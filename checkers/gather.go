@@ -7,14 +7,13 @@ import (
 	"zksim/model/history"
 )
 
-// Gather is the progress of a double barrier whose users give up after a while:
-// nobody has to give up while there are enough of them. When the faults are over,
-// time passes only when nothing else can happen. So if n were waiting to enter when
-// one of them became impatient, and the same n were when it gave up, some time
-// later, they were waiting for nothing; unless somebody was inside, who may take its time.
+// Gather is the progress of a double barrier whose users give up after a while: nobody has to give up while there are
+// enough of them. When the faults are over, time passes only when nothing else can happen. So suppose that n were
+// waiting to enter when one of them became impatient, and that the same n were waiting when it gave up, some time
+// later. Then they were waiting for nothing, unless somebody was inside, who may take its time.
 //
-// The operations are as for [Entry]; a client that is about to give up tells so
-// (impatient). In a real run timers wait for that, too, and its history is calm only from where they have.
+// The operations are those of [Entry]. A client that is about to give up says so (impatient). In a real run timers wait
+// for that, too, and its history is calm only from where they have.
 type Gather struct{}
 
 // Name implements [Checker].
@@ -49,9 +48,9 @@ type gathering struct {
 	Gather
 	waiting []waiter
 	inside  []caller
-	crashed []int32   // clients that have, in an Enter or inside
-	znodes  []znodeOf // ephemeral ones that exist; of clients that have crashed, the world knows them
-	txns    bool      // an ephemeral znode was made, so that the history tells of them
+	crashed []int32   // clients that crashed in an Enter or inside
+	znodes  []znodeOf // ephemeral ones that exist; the world knows those of crashed clients
+	txns    bool      // an ephemeral znode was made, so the history records them
 	calm    bool
 }
 
@@ -59,7 +58,7 @@ type gathering struct {
 type waiter struct {
 	caller
 	need   int64
-	enough bool // were waiting when it became impatient, and still are
+	enough bool // enough were waiting when it became impatient, and still are
 }
 
 func (m *gathering) Reset() {
@@ -122,7 +121,7 @@ func (m *gathering) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// crash notes that a client waits no longer. If it did, or was inside, its znode may be there.
+// crash notes that a client no longer waits. If it waited or was inside, its znode may still exist.
 func (m *gathering) crash(client int32) {
 	waiting, inside := len(m.waiting), len(m.inside)
 	m.waiting = drop(m.waiting, func(x waiter) bool { return x.client == client })
@@ -135,14 +134,14 @@ func (m *gathering) crash(client int32) {
 	}
 }
 
-// occupied reports whether somebody is inside, or perhaps the znode of a client that has crashed.
+// occupied reports whether somebody is inside, or the znode of a client that has crashed may be.
 func (m *gathering) occupied() bool {
 	return len(m.inside) > 0 || slices.ContainsFunc(m.crashed, func(client int32) bool {
 		return !m.txns || slices.ContainsFunc(m.znodes, func(x znodeOf) bool { return x.client == client })
 	})
 }
 
-// others notes that those who wait are not the same as before.
+// others notes that the set of those that wait has changed.
 func (m *gathering) others() {
 	for k := range m.waiting {
 		m.waiting[k].enough = false

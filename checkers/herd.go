@@ -2,9 +2,9 @@ package checkers
 
 import "zksim/model/history"
 
-// Herd bounds the fan-out: one change of one znode notifies at most PerEvent clients, other than
-// the one that has created or deleted it. The author of a change of data is counted, and so is that of
-// a change of a list of children. Notifications that answer a reconnect are not counted, no live change fired them.
+// Herd bounds the fan-out: one change of one znode notifies at most PerEvent clients, other than the one that has
+// created or deleted it. The author of a change of data is counted. So is the author of a change of a list of children.
+// Notifications that answer a reconnect are not counted: no live change fired them.
 type Herd struct {
 	PerEvent int
 	InVain   bool // count only those in vain: readers that all can go on are no herd
@@ -64,7 +64,8 @@ func changeOf(h *history.History, i int) (change, bool) {
 	return change{e.Path, e.Zxid}, e.Client != author(h, i)
 }
 
-// author returns the client that made the change behind notification i, 0 if it was of data.
+// author returns the client that created or deleted the znode behind notification i. It returns 0 if the change was one
+// of data or of a list of children.
 func author(h *history.History, i int) int32 {
 	n := &h.Events[i]
 	for ; i >= 0; i-- {
@@ -92,15 +93,14 @@ func measure(h *history.History, k change) (total, wasted int) {
 	return total, wasted
 }
 
-// Wasted reports whether event i notified a client of somebody else's change in
-// vain.
+// Wasted reports whether event i notified a client in vain of somebody else's change.
 func Wasted(h *history.History, i int) bool {
 	_, counted := changeOf(h, i)
 	return counted && inVain(h, h.Events[i].Client, i)
 }
 
-// inVain reports whether the client was notified at event i and did not get the lock before it was notified again or
-// gave up, or the run came to rest. Of a run that was stopped before, nobody knows.
+// inVain reports whether the client that was notified at event i did not get the lock before it was notified again,
+// gave up, or the run came to rest. If the run was stopped before that, nobody knows, and inVain returns false.
 func inVain(h *history.History, client int32, i int) bool {
 	for _, e := range h.Events[i+1:] {
 		if e.Client != client {

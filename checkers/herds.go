@@ -5,8 +5,8 @@ import (
 	"zksim/model/history"
 )
 
-// Monitor implements [Monitored]. It says what is certain: who has not got the lock at the
-// end was notified in vain, too.
+// Monitor implements [Monitored]. The monitor reports only what is certain so far: a client that has not got the lock
+// at the end was notified in vain, too.
 func (c Herd) Monitor() Monitor { return &herds{Herd: c} }
 
 // herds is the monitor of Herd.
@@ -24,8 +24,8 @@ type herd struct {
 	author int32 // 0 if it is of data
 	later  int   // changes after it that notify the same watches
 	told   bool  // somebody was notified
-	list   bool  // it is of a list of children: what has changed that is another one
-	n      int   // notified, of those that count for certain
+	list   bool  // it is of a list of children; what has changed that is another entry
+	n      int   // notified clients that certainly count
 }
 
 // notified is a client that was notified of a change.

@@ -7,9 +7,9 @@ import (
 	"zksim/model/history"
 )
 
-// lapses follows what clients believe to have by ephemeral znodes, and finds a session that ends while its client
+// lapses follows what clients believe they have by ephemeral znodes. It finds a session that ends while its client
 // could know that it is disconnected, and still believes. A client that could not know is excused until its library
-// hears something, and of a session that a library takes for over the servers may still keep what it owned.
+// hears something. The servers may still keep what a session owned that a library takes for over.
 type lapses struct {
 	believed  []claim
 	deceived  deceived
@@ -23,7 +23,7 @@ type lineOf struct {
 	session int64
 }
 
-// begin notes that an object believes from now on.
+// begin notes that an object believes c from now on.
 func (l *lapses) begin(c claim) {
 	l.end(c.object)
 	l.claimants.claims(c)
@@ -32,14 +32,14 @@ func (l *lapses) begin(c claim) {
 	}
 }
 
-// end notes that an object believes nothing more.
+// end notes that an object no longer believes anything.
 func (l *lapses) end(object int32) {
 	l.believed = drop(l.believed, func(c claim) bool { return c.object == object })
 	l.claimants.end(object)
 }
 
-// step takes an event into account that is none of a program. It returns what a client believes to have although the
-// session that it had it by has just ended; nil if there is nothing.
+// step takes an event into account that no program has made. If the event ends the session by which a client still
+// believes that it has something, step returns that claim; otherwise nil.
 func (l *lapses) step(e *history.Event) (lapsed *claim) {
 	of := func(c claim) bool { return c.client == e.Client }
 	l.deceived.step(e)
@@ -55,13 +55,13 @@ func (l *lapses) step(e *history.Event) (lapsed *claim) {
 	case history.Deleted:
 		if e.Client == 0 && e.Session != 0 {
 			for k, c := range l.believed {
-				// Several may believe in one path, of whom one at most owns it.
+				// Several may believe in one path, but at most one of them owns it.
 				if c.path == e.Path && l.has(c.client, e.Session) {
 					return &l.believed[k]
 				}
 			}
 		}
-		// By somebody, who is to be judged otherwise; or it was another's.
+		// Somebody deleted it, which is judged elsewhere; or it was another client's.
 		l.believed = drop(l.believed, func(c claim) bool { return c.path == e.Path })
 	}
 	return nil
@@ -78,7 +78,7 @@ func (l *lapses) reset() {
 	l.claimants = l.claimants[:0]
 }
 
-// print is a hash of what is remembered, in any order. Which sessions libraries have is known to the world.
+// print returns a hash of what is remembered, in any order. The world knows which sessions libraries have.
 func (l *lapses) print() hash.Hash {
 	var believed hash.Hash
 	for _, c := range l.believed {

@@ -7,11 +7,11 @@ import (
 	"zksim/model/history"
 )
 
-// Leftover is the promise of recipes about the persistent znodes that they make: when a run has come to rest and every
-// client to its end, only those are left that match one of Stay. Runs in which a client has crashed or given up are not
-// judged: what was its own waits for it to come back.
+// Leftover is the promise of recipes about the persistent znodes that they make. When a run has come to rest and every
+// client's program has ended, only those that match one of Stay are left. Runs in which a client has crashed or given
+// up are not judged: what was its own waits for it to come back.
 type Leftover struct {
-	Stay []string // patterns as of [path.Match]
+	Stay []string // patterns of [path.Match]
 }
 
 // Name implements [Checker].
@@ -53,7 +53,7 @@ func matches(patterns []string, znode string) bool {
 	})
 }
 
-// allDone reports whether the run has come to rest and the program of every client to its end.
+// allDone reports whether the run has come to rest and every client's program has ended without a crash or failure.
 func allDone(h *history.History) bool {
 	crash := func(e history.Event) bool { return e.Kind == history.Crashed } // in the background, too
 	if h.Outcome != history.Quiet || len(h.Failed) > 0 || slices.ContainsFunc(h.Events, crash) {

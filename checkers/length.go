@@ -9,10 +9,11 @@ import (
 )
 
 // Length is the promise of a queue that says how long it is: the answer is the number of items at some moment of the
-// call. What had been put before the call is counted, unless it may have been removed before the answer; nothing is
-// counted whose put had not begun before the answer, or that had been removed before the call. An item that was removed
-// during the call and one that was put after that are not counted both; and of two of which one was there at any moment
-// one is counted. A take that has not returned, or nobody knows how, may have removed one item.
+// call. An item put before the call is counted, unless it may have been removed before the answer. An item is not
+// counted if its put had not begun before the answer, or if it had been removed before the call. If one item was
+// removed during the call and another was put after that, not both are counted. If one of two items was there at every
+// moment, at least one is counted. A take that has not returned, or whose outcome is unknown, may have removed one
+// item.
 type Length struct{}
 
 // Name implements [Checker].
@@ -45,23 +46,23 @@ type lengths struct {
 	ops   queueOps
 	items []counted
 	asked []inquiry
-	cut   int // takes that may have removed an item without a word
+	cut   int // takes of unknown outcome that may have removed an item
 }
 
 // counted is an item.
 type counted struct {
 	item    int64
-	begun   bool // its put, and it was not refused
+	begun   bool // its put has begun and was not refused
 	put     bool // its producer was told
 	removed bool // its consumer was told
-	going   bool // it may have been removed by what has ended
+	going   bool // an operation that has ended may have removed it
 }
 
-// inquiry is a length that somebody has asked for, and what was certain then.
+// inquiry is a call that asks for a length, and what was certain when it began.
 type inquiry struct {
 	caller
 	put, removed []int64 // items
-	least, most  int64   // how many there were in the moments since, by what was certain in each
+	least, most  int64   // how many there were in the moments since, as far as was certain in each
 }
 
 func (m *lengths) Reset() {
@@ -119,7 +120,7 @@ func (m *lengths) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// look has those who have asked note how many items there are at this moment.
+// look updates the open inquiries with how many items there are at this moment.
 func (m *lengths) look() {
 	if len(m.asked) == 0 {
 		return
@@ -168,7 +169,7 @@ func (m *lengths) inquire(who caller) inquiry {
 	return q
 }
 
-// lapsed returns how many takes have been cut off, if those in progress are.
+// lapsed returns how many takes have been cut off, counting those in progress.
 func (m *lengths) lapsed() int {
 	n := m.cut
 	for i := range m.ops {

@@ -9,13 +9,11 @@ import (
 	"zksim/model/history"
 )
 
-// Linearizability compares what the lock's operations answered with a lock that
-// does one thing after the other: each operation must seem to happen at one
-// moment between call and answer. Mutual exclusion is judged between clients.
-// TryLock may refuse only while somebody else holds or awaits the lock. A
-// holder whose session may have ended can lose the lock at any later moment. An attempt
-// that has no end, as that of a client that has crashed, may have got it, and so may one that
-// has succeeded if its client crashes before it can believe so.
+// Linearizability compares the answers of the lock's operations with those of a sequential lock: each operation must
+// seem to happen at one moment between call and answer. Mutual exclusion is judged between clients. TryLock may refuse
+// only while somebody else holds or awaits the lock. A holder whose session may have ended can lose the lock at any
+// later moment. An attempt without an end, such as that of a client that has crashed, may have got the lock. So may one
+// that has succeeded, if its client crashes before it can believe so.
 type Linearizability struct{}
 
 // Name implements [Checker].
@@ -50,7 +48,7 @@ const (
 	opRefuse // TryLock said no
 	opEnter  // a znode joins the queue: known to the moment
 	opLeave
-	opPerhaps // an attempt without an end gets the lock, if that is free; after all others, that means nothing
+	opPerhaps // an attempt without an end gets the lock if that is free; after all others it means nothing
 )
 
 // operation is one operation of the sequential lock. The interval is in positions
@@ -91,13 +89,13 @@ func timedOperations(h *history.History) []timed[operation] {
 	return list
 }
 
-// operations translates a history. What happens at an unknown later moment, or
-// never, ends after the history.
+// operations translates a history. An operation that happens at an unknown later moment, or never, ends after the
+// history.
 func operations(h *history.History) []operation {
 	var ops []operation
 	end := len(h.Events) + 1
 	begun := map[int32]int{}     // object -> Invoke of its call in progress
-	open := map[int32]int{}      // the same of those that may get the lock, or have got it, before Acquired
+	open := map[int32]int{}      // the same for calls that may get the lock, or have got it, before Acquired
 	holds := map[int32]int{}     // object -> index in ops of its pending release
 	endings := map[int32][]int{} // client -> events that may have ended its session
 	for i := range h.Events {
@@ -167,8 +165,7 @@ func firstSince(positions []int, begin, end int) int {
 	return end
 }
 
-// refused reports whether a TryLock that ended found the lock taken: OK is set
-// by the workload for that answer only.
+// refused reports whether a TryLock that ended found the lock taken. The workload sets OK for that answer only.
 func refused(e *history.Event) bool { return e.Err != nil && e.OK }
 
 // owner returns the client that created the znode deleted at event i; false if that was before the
@@ -182,8 +179,8 @@ func owner(h *history.History, path string, i int) (client int32, known bool) {
 	return 0, false
 }
 
-// lockState is the state of the sequential lock, with any number of clients. Of the queue it has what is
-// asked about it: how many znodes there are, and whose the only one is.
+// lockState is the state of the sequential lock, with any number of clients. Of the queue it has only what is asked
+// about it: how many znodes there are, and whose the only one is.
 type lockState struct {
 	holder int32
 	queued int   // znodes
@@ -227,10 +224,9 @@ func (s lockState) step(o operation) (bool, lockState) {
 
 func digits(n int32) string { return strconv.Itoa(int(n)) }
 
-// inOrder tries one order, the likely one: an acquisition happens when it is
-// answered, a release when it is called or the lock lost, whichever is first, a
-// refusal at any moment of its call at which somebody else was there. If the
-// sequential lock accepts it, the history is linearizable and no search is needed.
+// inOrder tries the likely order. An acquisition happens when it is answered. A release happens when it is called or
+// the lock is lost, whichever is first. A refusal happens at any moment of its call at which somebody else was there.
+// If the sequential lock accepts this order, the history is linearizable and no search is needed.
 func inOrder(h *history.History) bool {
 	var s lockState
 	type try struct {
@@ -286,14 +282,12 @@ func inOrder(h *history.History) bool {
 	return true
 }
 
-// releases reports whether event e ends a hold: what concerns a client ends all of
-// the client's.
+// releases reports whether event e ends a hold. What concerns a whole client ends all holds of the client.
 func releases(e *history.Event, x claim) bool {
 	return x.object == e.Object || x.client == e.Client && (e.Kind == history.Exceeded || e.Kind == history.Crashed)
 }
 
-// blame finds the answer that no order explains, for the message: the last
-// event of the shortest prefix that is illegal.
+// blame finds the answer that no order explains, for the message. It is the last event of the shortest illegal prefix.
 func blame(h *history.History) (int, string) {
 	for i := range h.Events {
 		e := &h.Events[i]

@@ -16,28 +16,28 @@ func (Linearizability) Monitor() Monitor {
 	return m
 }
 
-// orders is the monitor of Linearizability: it keeps every way in which what was
-// answered so far can be put in order (Lowe, Testing for linearizability, 2017). An
-// operation in progress may have happened in some of these ways and not in others.
+// orders is the monitor of Linearizability. It keeps every way in which what was answered so far can be put in order
+// (Lowe, Testing for linearizability, 2017). An operation in progress may have happened in some of these ways and not
+// in others.
 type orders struct {
 	recipeEvents
 	Linearizability
 	ways   []way
 	ops    []lockCall // at most maxOps
-	used   uint64     // which of ops are
+	used   uint64     // which places of ops are in use
 	znodes []znodeOf
 	queue  lockState // only who is queued
 	unsure string    // why nothing more can be said
 }
 
-// How many operations a monitor follows at once, those that have no known outcome included, and how many orders of
-// them: each operation without a known outcome can make twice as many. With more, its verdict is Unknown from then on.
+// How many operations a monitor follows at once, including those that have no known outcome, and how many orders of
+// them. Each operation without a known outcome can double the orders. With more, the verdict is Unknown from then on.
 const (
 	maxOps    = 64
 	maxOrders = 2000
 )
 
-// lockCall is an attempt to get the lock and all that comes of it.
+// lockCall is an attempt to get the lock and all that follows from it.
 type lockCall struct {
 	client, object int32
 	try            bool
@@ -92,7 +92,7 @@ func (m *orders) Hash() uint64 {
 	return uint64(sum.Uint64(uint64(ways)))
 }
 
-// each goes through the operations.
+// each yields the places of the operations.
 func (m *orders) each() func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		for x := m.used; x != 0; x &= x - 1 {
@@ -103,8 +103,8 @@ func (m *orders) each() func(yield func(int) bool) {
 	}
 }
 
-// ordinal tells the operations of one client apart by the numbers of their objects,
-// which a client gives in its own order, and those of one object by their state.
+// ordinal tells the operations of one client apart by the numbers of their objects, which a client assigns in its own
+// order. Operations of one object are told apart by their state.
 func (m *orders) ordinal(k int) (n int) {
 	for j := range m.each() {
 		if m.ops[j].client == m.ops[k].client && m.ops[j].object < m.ops[k].object {
@@ -191,7 +191,7 @@ func (m *orders) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// unknown is the verdict from an event on that cannot be followed.
+// unknown returns the verdict from an event on that cannot be followed.
 func (m *orders) unknown(i int, why string) Verdict {
 	m.unsure = why
 	return Verdict{Unknown, m.Name(), why, i}
@@ -236,7 +236,7 @@ func (m *orders) keep(f func(w way) bool) {
 	m.ways = drop(m.ways, func(w way) bool { return !f(w) })
 }
 
-// forget drops the ways in which an operation without success has happened.
+// forget drops an operation that has not succeeded, with the ways in which it has happened.
 func (m *orders) forget(k int) {
 	bit := uint64(1) << k
 	if o := &m.ops[k]; o.held { // never unlocked, and tried again

@@ -7,12 +7,10 @@ import (
 	"zksim/model/history"
 )
 
-// LostItem is the promise to producers: an item that was put, so that the
-// producer was told, is delivered or still in the queue. Delivered means taken,
-// or claimed and acknowledged. An operation that was cut off, by a crash or with
-// an unknown outcome, may have removed an item that it did not deliver: a take
-// any one, an acknowledgement its own. In the queue is an item that a znode has as
-// its data: the number of the item in decimal, and nothing else.
+// LostItem is the promise to producers: an item that was put, so that the producer was told, is delivered or still in
+// the queue. Delivered means taken, or claimed and acknowledged. An operation that was cut off, by a crash or with an
+// unknown outcome, may have removed an item that it did not deliver: a take any item, an acknowledgement its own. An
+// item is in the queue if a znode has its number as data, in decimal, and nothing else.
 type LostItem struct{}
 
 // Name implements [Checker].
@@ -32,13 +30,13 @@ func (LostItem) Check(h *history.History) Verdict { return checkToEnd(h, &debts{
 // Monitor implements [Monitored]. All is judged at the end.
 func (LostItem) Monitor() Monitor { return &debts{} }
 
-// debts is the monitor of LostItem: the items that are owed to their producers.
+// debts is the monitor of LostItem. It keeps the items that are owed to their producers.
 type debts struct {
 	recipeEvents
 	LostItem
 	ops  queueOps
 	owed []debt // in the order in which their puts began
-	cut  int    // takes that may have removed an item without a word
+	cut  int    // takes of unknown outcome that may have removed an item
 }
 
 // debt is an item that is being put, or was put and not delivered yet.
@@ -84,7 +82,7 @@ func (d *debts) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// told notes the end of a put. What its producer does not know of is not owed.
+// told notes the end of a put. An item is not owed if its producer does not know that it was put.
 func (d *debts) told(o *queueOp) {
 	d.owed = drop(d.owed, func(x debt) bool { return x.item == o.item && (x.removed || !o.succeeded()) })
 	for k := range d.owed {
@@ -104,7 +102,7 @@ func (d *debts) remove(item int64) {
 	}
 }
 
-// lapsed returns how many takes have been cut off, if those in progress are.
+// lapsed returns how many takes have been cut off, counting those in progress.
 func (d *debts) lapsed() int {
 	n := d.cut
 	for i := range d.ops {

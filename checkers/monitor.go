@@ -5,36 +5,32 @@ import (
 	"zksim/model/history"
 )
 
-// Monitor judges a history while it grows. What it remembers of the past is all that
-// its later verdicts depend on, so that exhaustive search can take two runs for the
-// same whose monitors remember the same.
+// Monitor judges a history while it grows. It remembers everything of the past that its later verdicts depend on, so
+// exhaustive search can take two runs for the same if their monitors remember the same.
 //
-// It is remembered in the fields of the monitor, which share no memory with anything: numbers,
-// strings, and slices, arrays, maps and structs of these. Exhaustive search reads
-// them by reflection, and refuses a monitor with a field that it cannot read, unless that is a [Constant]. To it, a
-// slice or map that is nil is the same as an empty one, and spare capacity does not count.
+// A monitor remembers in its fields, which share no memory with anything: numbers, strings, and slices, arrays, maps
+// and structs of these. Exhaustive search reads them by reflection, and refuses a monitor with a field that it cannot
+// read, unless that is a [Constant]. It takes a nil slice or map for an empty one, and ignores spare capacity.
 type Monitor interface {
-	// Step judges event i of h; it has been given all events before it that it sees, but looks at
-	// them for nothing but the wording of a violation. Of i it remembers only what comes
-	// before what. After a violation it may not be used. A checker that judges how a run
-	// ends may leave that to Check. In a search h has the events that the monitor sees, without their steps and with
-	// other numbers of objects, and how many clients there are.
+	// Step judges event i of h. It has been given all events before it that it sees, but looks at them only to word a
+	// violation. Of event i it remembers only what comes before what. After a violation the monitor may not be used. A
+	// checker that judges how a run ends may leave that to Check. In a search h has the events that the monitor sees,
+	// without their steps and with other numbers of objects, and how many clients there are.
 	Step(h *history.History, i int) Verdict
 	// Reset forgets everything.
 	Reset()
 }
 
-// Digest is a monitor that knows which differences in what it remembers make no difference, as the order
-// of a list that is a set. That makes for fewer states.
+// Digest is a monitor that knows which differences in what it remembers make no difference, such as the order of a list
+// that is a set. That makes for fewer states.
 type Digest interface {
 	Monitor
-	// Hash returns a hash of what the monitor remembers. If it is the same for two
-	// histories, in worlds in which the same can happen, and both go on in the same way,
-	// Check says the same of both.
+	// Hash returns a hash of what the monitor remembers. If it is the same for two histories, in worlds in which the
+	// same can happen, and both go on in the same way, Check says the same of both.
 	Hash() uint64
 }
 
-// Selective is a monitor that is shown only the events of some kinds. Others are shown all.
+// Selective is a monitor that is shown only events of some kinds. Other monitors are shown all.
 type Selective interface {
 	Monitor
 	// Sees reports whether the monitor is shown events of a kind.
@@ -47,7 +43,7 @@ func Sees(m Monitor, k history.Kind) bool {
 	return !ok || s.Sees(k)
 }
 
-// recipeEvents is embedded in monitors that are shown nothing of what client libraries do, nor the faults.
+// recipeEvents is embedded in monitors that are shown neither what client libraries do nor the faults.
 type recipeEvents struct{}
 
 func (recipeEvents) Sees(k history.Kind) bool {
@@ -58,14 +54,14 @@ func (recipeEvents) Sees(k history.Kind) bool {
 	return true
 }
 
-// sessionEvents is embedded in monitors that are shown what becomes of sessions besides.
+// sessionEvents is embedded in monitors that are also shown what becomes of sessions.
 type sessionEvents struct{ recipeEvents }
 
 func (x sessionEvents) Sees(k history.Kind) bool {
 	return k == history.Session || x.recipeEvents.Sees(k)
 }
 
-// atEnd is the monitor of checkers that judge nothing but how a run ends.
+// atEnd is the monitor of checkers that judge only how a run ends.
 type atEnd struct{}
 
 func (atEnd) Step(*history.History, int) Verdict { return Verdict{} }
@@ -94,7 +90,7 @@ func check(h *history.History, m Monitor) Verdict {
 	return Verdict{}
 }
 
-// finisher is a monitor of which some things are left to the end.
+// finisher is a monitor that leaves some things to the end.
 type finisher interface {
 	Monitor
 	// end judges how the run ended, when Step has found nothing.
@@ -109,8 +105,8 @@ func checkToEnd(h *history.History, m finisher) Verdict {
 	return m.end(h)
 }
 
-// recall returns the element of a list that is meant, until the list grows; fresh, as a new
-// one, if there is none.
+// recall returns the element of a list that meant picks. If there is none, it appends fresh and returns that. The
+// pointer is valid until the list grows.
 func recall[T any](list *[]T, meant func(*T) bool, fresh T) *T {
 	for k := range *list {
 		if x := &(*list)[k]; meant(x) {
@@ -125,7 +121,7 @@ func (c claim) print() hash.Hash {
 	return hash.Hash(c.client).String(c.path).Bool(c.shared)
 }
 
-// Said appends to a hash all that an event says, but for its step; of an error, see [history.HashError].
+// Said appends to a hash all that an event says, except its step; for errors see [history.HashError].
 func Said(h hash.Hash, e *history.Event) hash.Hash {
 	h = h.Int(int64(e.Kind)).Bool(e.OK).Bool(e.Proposed).Int(int64(e.Client)).Int(int64(e.Object)).Int(int64(e.Version)).
 		Int(e.Zxid).Int(e.Value).Int(e.Session).String(e.Op).String(e.Path).String(e.Data).String(e.Task).Bool(e.Err == nil)

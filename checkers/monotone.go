@@ -7,8 +7,8 @@ import (
 	"zksim/model/history"
 )
 
-// Monotone is the promise of watchers that what they tell never goes back: the
-// zxid of a znode's state grows, and after its end only a later znode can follow.
+// Monotone is the promise of watchers that what they tell never goes back. The zxid of a znode's state grows, and after
+// the znode's end only a later znode can follow.
 type Monotone struct{}
 
 // Name implements [Checker].
@@ -56,7 +56,7 @@ func (m *tellers) Reset() {
 	clear(m.ends)
 }
 
-// Hash implements [Monitor]. Of the deletions those since the state that was told last matter.
+// Hash implements [Monitor]. Only the deletions since the state that was told last matter.
 func (m *tellers) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for _, w := range m.watchers {
@@ -121,7 +121,7 @@ func (m *tellers) judge(h *history.History, i int) Verdict {
 			e.Client, e.Path, last.zxid)
 	case e.Zxid == 0:
 		last.zxid, last.gone = m.end(e.Path, last.zxid), true
-	case last.gone && e.Zxid < last.zxid: // the txn of the deletion may make it anew
+	case last.gone && e.Zxid < last.zxid: // the txn of the deletion may create it again
 		return violated(m, i, "c%d was told the state of %s at zxid 0x%x again after it was told that it was gone", e.Client,
 			e.Path, e.Zxid)
 	case e.Zxid < last.zxid:
@@ -133,7 +133,7 @@ func (m *tellers) judge(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// end returns the zxid of the first deletion of a znode after its state at another one; 0 if there was none.
+// end returns the zxid of the first deletion of a znode after the zxid of a state, or 0 if there was none.
 func (m *tellers) end(path string, state int64) (end int64) {
 	for _, z := range m.ends[path] {
 		if z > state && (end == 0 || z < end) {

@@ -8,18 +8,19 @@ import (
 	"zksim/model/history"
 )
 
-// Names is what a name service is for: a name belongs to one at a time, and as
-// long as it does, it resolves to that one. The operations in the history are
-// "register" (of the name in Path; its Value is what the name resolves to, as of
-// no other registration; the name registered is in Path of the answer),
-// "unregister", and "resolve" (the answer is in Value, 0 if there is no such name).
-// A name belongs to the object that registered it from the answer until that begins to
-// unregister it, and no other one unregisters it; a crash does not end that. It is not refused, with OK and an error,
-// what it unregisters then, and once that has succeeded nobody is told that the name resolves to it. Nor does a client
-// unregister what it has never registered: all that it has asked for under that name, if anything, was refused.
+// Names is what a name service is for: a name belongs to one object at a time, and as long as it does, it resolves to
+// what that object registered. The operations in the history are "register" (of the name in Path; its Value is what the
+// name resolves to, and no other registration has that; the registered name is in Path of the answer), "unregister",
+// and "resolve" (the answer is in Value, 0 if there is no such name).
 //
-// What a register that failed has made is removed, if need be in the background. So when nothing can happen any more,
-// and its client has come to its end, no znode has its Value as data.
+// A name belongs to the object that registered it from the answer until the object begins to unregister it; a crash
+// does not end that. No other object unregisters it. When the owner unregisters the name, it is not refused, with OK
+// and an error. Once that has succeeded, nobody is told that the name resolves to what the owner registered. A client
+// does not unregister what it has never registered: all that it has asked for under that name, if anything, was
+// refused.
+//
+// What a failed register has made is removed, if need be in the background. So when nothing can happen any more, and
+// its client has come to its end, no znode has its Value as data.
 type Names struct{}
 
 // Name implements [Checker].
@@ -54,12 +55,12 @@ type tenures struct {
 	owned []tenure
 	asked []naming
 	seen  []caller
-	void  []naming // registrations of clients that live which have failed, with their ends
-	past  []naming // registrations that were given up, with the ends of that
+	void  []naming // failed registrations of live clients, each with where it ended
+	past  []naming // registrations that were given up, each with where that ended
 	tried []tried
 }
 
-// tried is that a client has perhaps registered a name.
+// tried says that a client has perhaps registered a name.
 type tried struct {
 	client int32
 	name   string // empty: nobody knows which
@@ -79,7 +80,7 @@ type naming struct {
 	name  string
 	value int64
 	begin int  // position
-	own   bool // it gives up what certainly belongs to the caller, and stands for value
+	own   bool // it gives up a name that certainly belongs to the caller and stands for value
 }
 
 func (t *tenures) Reset() {
@@ -87,8 +88,7 @@ func (t *tenures) Reset() {
 	t.past = t.past[:0]
 }
 
-// Hash implements [Monitor]. Of what is being resolved counts whether it was owned from
-// the beginning.
+// Hash implements [Monitor]. Of a name that is being resolved, it matters whether it was owned from the beginning.
 func (t *tenures) Hash() uint64 {
 	sum := hash.Hash(0)
 	for _, x := range t.owned {
@@ -109,8 +109,8 @@ func (t *tenures) Hash() uint64 {
 	return uint64(sum.Uint64(uint64(void)).Uint64(uint64(t.hashPast())))
 }
 
-// hashPast is the part of Hash of what was given up, or is being given up. Of what is being resolved counts whether it
-// was given up before.
+// hashPast is the part of Hash for what was given up, or is being given up. Of a name that is being resolved, it
+// matters whether it was given up before.
 func (t *tenures) hashPast() (sum hash.Hash) {
 	for _, x := range t.past {
 		sum += hash.Hash(x.client).String(x.name).Uint64(uint64(x.value))
@@ -128,7 +128,7 @@ func (t *tenures) hashPast() (sum hash.Hash) {
 	return sum
 }
 
-// print is a hash of an object, by its place among those of its client that have begun something.
+// print returns a hash of an object, by its place among the objects of its client that have begun something.
 func (t *tenures) print(c caller) hash.Hash { return printOf(t.seen, c) }
 
 func (a naming) registers() bool { return a.value != 0 && !a.own }
@@ -186,7 +186,7 @@ func (t *tenures) tries(client int32, name string) {
 	t.tried = append(t.tried, tried{client, name})
 }
 
-// has reports whether it is noted that a client has perhaps registered a name.
+// has reports whether tries has noted that a client has perhaps registered a name.
 func (t *tenures) has(client int32, name string) bool {
 	return slices.Contains(t.tried, tried{client, name}) || slices.Contains(t.tried, tried{client, ""})
 }
@@ -197,7 +197,7 @@ func (t *tenures) never(client int32, name string) bool {
 	return !t.has(client, name) && !slices.ContainsFunc(t.asked, registers)
 }
 
-// end judges what registrations have left that failed.
+// end judges what failed registrations have left.
 func (t *tenures) end(h *history.History) Verdict {
 	if h.Outcome != history.Quiet {
 		return Verdict{}
@@ -216,7 +216,7 @@ func (t *tenures) end(h *history.History) Verdict {
 	return Verdict{}
 }
 
-// answer judges that event i answers a.
+// answer judges event i, which answers a.
 func (t *tenures) answer(e *history.Event, i int, a naming) Verdict {
 	for _, x := range t.owned {
 		switch {

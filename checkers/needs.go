@@ -6,23 +6,23 @@ import (
 	"zksim/model/history"
 )
 
-// Declaring is a checker that says what it needs. One that does not may judge anything: its
-// scenarios may use any word, and nobody knows whether it has judged something.
+// Declaring is a checker that says what it needs. A checker that does not may judge anything: its scenarios may use any
+// word, and nobody knows whether it has judged something.
 type Declaring interface {
 	Checker
 	Needs() Needs
 }
 
-// Needs is what a checker judges in a history. docs/checkers.md is made of it.
+// Needs is what a checker judges in a history. docs/checkers.md is made from it.
 type Needs struct {
-	// Words are the operations that it knows by their names. An operation of any other name is not judged: if it means
-	// anything at all, then that its client has begun or ended something.
+	// Words are the operations that the checker knows by their names. An operation with any other name is not judged.
+	// If it means anything at all, it is that its client has begun or ended something.
 	Words []Word
-	// Seen is what a run must have, all of it, for the checker to judge anything: without it,
-	// it holds whatever the recipe does. Empty: it judges every run.
+	// Seen is what a run must have, all of it, for the checker to judge anything. Without it, the checker holds
+	// whatever the recipe does. If it is empty, the checker judges every run.
 	Seen []Need
-	// Txns says that it rests on what was committed, and when sessions ended: a history without its txns, as that of a
-	// real ensemble whose logs nobody can read, is not judged.
+	// Txns says that the checker depends on what was committed and on when sessions ended. A history without its txns,
+	// such as that of a real ensemble whose logs nobody can read, is not judged.
 	Txns bool
 }
 
@@ -30,13 +30,13 @@ type Needs struct {
 type Word struct {
 	Op    string
 	Class Class
-	// Unjudged says that no verdict depends on its events. It is known all the same, since
-	// programs that are judged by this checker record it.
+	// Unjudged says that no verdict depends on its events. The word is known all the same, because programs that are
+	// judged by this checker record it.
 	Unjudged bool
 	Doc      string // what it stands for, a phrase
 }
 
-// Class tells apart words that different kinds of events have.
+// Class tells apart the words of different kinds of events.
 type Class uint8
 
 // The classes.
@@ -50,8 +50,8 @@ const (
 // String returns the class as it is called in messages: "operation", "telling" or "mode".
 func (c Class) String() string { return [...]string{"operation", "telling", "mode"}[c] }
 
-// ClassOf returns the class of the words that events of kind k have; ok is false if programs
-// do not choose these, as those of calls and faults.
+// ClassOf returns the class of the words of events of kind k. ok is false if programs do not choose these words, as for
+// calls and faults.
 func ClassOf(k history.Kind) (c Class, ok bool) {
 	switch k {
 	case history.Invoke, history.Return:
@@ -74,7 +74,7 @@ type Need struct {
 	In        func(h *history.History) bool
 }
 
-// Judges reports whether a checker can judge a history: if that lacks its txns, one that needs them cannot.
+// Judges reports whether a checker can judge a history. A checker that needs txns cannot judge a history without them.
 func Judges(c Checker, h *history.History) bool {
 	d, declares := c.(Declaring)
 	return h.Txns || !declares || !d.Needs().Txns
@@ -93,7 +93,7 @@ func (n Needs) Missing(h *history.History) (missing []Need) {
 // judged makes words for operations.
 func judged(doc string, ops ...string) []Word { return words(Operation, false, doc, ops) }
 
-// unjudged makes words for operations of which the checker needs to know nothing.
+// unjudged makes words for operations that the checker need not know about.
 func unjudged(doc string, ops ...string) []Word { return words(Operation, true, doc, ops) }
 
 // tells makes words for what is told.
@@ -129,7 +129,7 @@ func ofClients(n int, what, hint string, f func(e *history.Event) bool) Need {
 	}}
 }
 
-// during says of a need that it depends on what happens in a run.
+// during marks a need that depends on what happens in a run.
 func (n Need) during() Need {
 	n.Simulated = true
 	return n

@@ -8,12 +8,10 @@ import (
 	"zksim/model/history"
 )
 
-// Overdue is the promise of a monitor of locks: when it says, by Told "overdue", that
-// somebody has held the lock by a znode for at least so long, Value, that is true, and
-// it is said once.
-// Holders say by Return "held" for how long they can have held it at most: from the
-// call that got it to the end of the one that gave it up. A path is that of one who has
-// held it: if it is said again for how long, that counts for nothing.
+// Overdue is the promise of a monitor of locks. When it says, by Told "overdue", that somebody has held the lock by a
+// znode for at least Value, that is true, and it says so once. Holders say by Return "held" for how long they can have
+// held the lock at most: from the call that got it to the end of the one that gave it up. A path stands for one holding
+// of the lock: a second "held" for it counts for nothing.
 type Overdue struct{}
 
 // Name implements [Checker].
@@ -55,14 +53,14 @@ type alarms struct {
 // alarm is what is known of a znode by which somebody had the lock.
 type alarm struct {
 	path string
-	at   int           // where it was said for how long, -1: nowhere
-	held time.Duration // that
-	most time.Duration // how long it can be at most, -1: its holder has not said so
+	at   int           // where the monitor said for how long, -1: nowhere
+	held time.Duration // what it said
+	most time.Duration // how long it can be at most, -1: the holder has not said
 }
 
 func (m *alarms) Reset() { m.list = m.list[:0] }
 
-// Hash implements [Monitor]. For how long matters only until it is compared.
+// Hash implements [Monitor]. Durations matter only until they are compared.
 func (m *alarms) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for k := range m.list {

@@ -6,8 +6,8 @@ import (
 	"zksim/model/history"
 )
 
-// overlap says which object begins an operation although it has begun the same one and not ended it, as when
-// goroutines share the object: of their calls and answers nobody knows which belong together. "" if there is none.
+// overlap says which object begins an operation although it has begun the same one and not ended it, as when goroutines
+// share the object. Nobody knows then which calls and answers belong together. It returns "" if there is none.
 func overlap(h *history.History) string {
 	var open []*history.Event
 	for i := range h.Events {

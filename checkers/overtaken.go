@@ -3,8 +3,8 @@ package checkers
 import "zksim/model/history"
 
 // Overtaken says that an update of a configuration that is made step by step does not succeed when another one has
-// begun meanwhile: the last that a successful update has written to the znode in Path of its beginning is not the flag
-// that says that an update goes on. Nothing is said of two updates of one client at the same time.
+// begun meanwhile. So the last thing that a successful update has written to the znode in the Path of its Invoke is not
+// the flag that says that an update goes on. Nothing is said of two updates of one client at the same time.
 type Overtaken struct {
 	Flag string // the data of that znode while an update goes on
 }
@@ -38,12 +38,12 @@ type flaggedUpdates struct {
 	open []flaggedUpdate
 }
 
-// flaggedUpdate is one in progress.
+// flaggedUpdate is an update in progress.
 type flaggedUpdate struct {
 	caller
 	path    string
 	flagged bool // by the last change of path by its client
-	another bool // of the same client goes on, so that nobody knows whose changes are whose
+	another bool // an update of the same client goes on, so nobody knows whose changes are whose
 }
 
 func (m *flaggedUpdates) Reset() { m.open = m.open[:0] }

@@ -16,7 +16,7 @@ type owners struct {
 	claimants
 	callers []caller
 	queue   []contender // znodes that exist, in the order of their creation
-	gone    []contender // znodes that do not, and that a call in progress could still claim
+	gone    []contender // deleted znodes that a call in progress could still claim
 }
 
 // contender is a znode.
@@ -27,16 +27,16 @@ type contender struct {
 	zxid   int64
 	reads  bool   // it keeps no reader waiting
 	stays  bool   // it is persistent, and keeps no ephemeral one waiting
-	beside string // the path of another znode of the txn: it is no contender of a later one by that path
+	beside string // the path of another znode of its txn; it keeps no later znode of that path waiting
 
-	// Of one that was deleted: whether it was among the first then, for a writer
-	// and for a reader, and the objects whose calls had begun before. Without any it is of a client that has
-	// recorded no call: what such a client waits for, it has waited for all the time.
+	// Of one that was deleted: whether it was among the first then, for a writer and for a reader, and the objects
+	// whose calls had begun before. If there are none, its client has recorded no call: what such a client waits for,
+	// it has waited for all the time.
 	led   [2]bool
 	calls []int32
 }
 
-// claimed reports whether a call of an object could still claim a znode that was deleted.
+// claimed reports whether a call of an object could still claim a deleted znode.
 func (x *contender) claimed(object int32) bool {
 	return len(x.calls) == 0 || slices.Contains(x.calls, object)
 }
@@ -101,7 +101,7 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// created notes that there is another znode.
+// created notes a new znode.
 func (o *owners) created(e *history.Event) {
 	x := contender{path: e.Path, client: e.Client, zxid: e.Zxid,
 		reads: ofReader(e.Path), stays: e.Session == 0}
@@ -115,8 +115,7 @@ func (o *owners) created(e *history.Event) {
 	o.queue = append(o.queue, x)
 }
 
-// begin notes that an object begins another operation: it can no longer claim what
-// was deleted before.
+// begin notes that an object begins another operation. It can no longer claim what was deleted before.
 func (o *owners) begin(c caller) {
 	if !slices.Contains(o.callers, c) {
 		o.callers = append(o.callers, c)
@@ -136,7 +135,7 @@ func (o *owners) remove(path string) {
 		}
 		x.led = [2]bool{o.leads(k, false), o.leads(k, true)}
 		x.calls = objectsOf(o.callers, x.client)
-		if len(x.calls) == 0 { // no call will have it forgotten, and of one path only the last is asked for
+		if len(x.calls) == 0 { // no call will remove it, and only the last one of a path is looked up
 			o.gone = drop(o.gone, func(y contender) bool { return y.path == x.path && y.client == x.client })
 		}
 		o.gone = append(o.gone, x)

@@ -7,15 +7,13 @@ import (
 	"zksim/model/history"
 )
 
-// Ownership is the lowest layer of lock safety, in terms of znodes: a client that was
-// told that it holds the lock had a znode that came first in the queue, and no
-// two znodes carry a valid claim at once. It holds under every fault, since the
-// store decides.
+// Ownership is the lowest layer of lock safety, in terms of znodes. A client that was told that it holds the lock had a
+// znode that came first in the queue, and no two znodes carry a valid claim at once. It holds under every fault, since
+// the store decides.
 //
-// A claim whose Op is "read" is one of a reader: it lets other readers be, and those
-// ahead of it too, which are known by their names: those of ZooKeeper's documentation
-// (read-, also behind a prefix as _c_GUID-), of Curator (__READ__) or of Kazoo
-// (__rlock__). Znodes made in one txn are one contender.
+// A claim whose Op is "read" is a reader's. It does not exclude other readers, and is not kept waiting by readers ahead
+// of it. Readers are known by the names of their znodes: those of ZooKeeper's documentation (read-, also behind a
+// prefix such as _c_GUID-), of Curator (__READ__) or of Kazoo (__rlock__). Znodes made in one txn are one contender.
 type Ownership struct {
 	Leases int // how many may hold at once; 0: 1
 }
@@ -77,7 +75,7 @@ func (o Ownership) held() string {
 	return "the lock"
 }
 
-// tooMany objects to a claim beside all those that exclude it.
+// tooMany objects to a claim if it is one too many beside those that exclude it.
 func (o Ownership) tooMany(i int, mine claim, active []claim) Verdict {
 	n := 0
 	for _, a := range active {
@@ -95,7 +93,7 @@ func (o Ownership) tooMany(i int, mine claim, active []claim) Verdict {
 	return Verdict{}
 }
 
-// ofReader reports whether a znode has the name of one of a reader.
+// ofReader reports whether a znode has the name of a reader's znode.
 func ofReader(path string) bool {
 	_, name := cutLast(path)
 	return strings.HasPrefix(name, "read-") || strings.Contains(name, "-read-") ||

@@ -8,15 +8,15 @@ import (
 	"zksim/model/history"
 )
 
-// Passage is the progress of a barrier: a client that waits passes if the barrier was open at a moment since it looked
-// for the first time, be it held again. When the faults are over, time passes only when nothing else can happen. So if
-// a release had begun and ended after the client had left its first watch, and before it became impatient, and the
-// client gave up then, it was waiting for what had happened. A look does not count any more when the session changes
-// state, since the code may not have come to its answer by then, nor does the first request after that, since it may
-// have been meant for the session before.
+// Passage is the progress of a barrier: a client that waits passes if the barrier was open at some moment since the
+// client first looked, even if it is held again. When the faults are over, time passes only when nothing else can
+// happen. So suppose that a release began and ended after the client had left its first watch and before it became
+// impatient. If the client then gave up, it was waiting for what had happened. A look no longer counts when the session
+// changes state, because the code may not have got the answer by then. Nor does the first request after that, because
+// it may have been meant for the session before.
 //
-// The operations are as for [Barrier]; a client that is about to give up tells so (impatient). Exhaustive search judges
-// this in the runs that it makes to their end.
+// The operations are those of [Barrier]. A client that is about to give up says so (impatient). Exhaustive search
+// judges this in the runs that it makes to their end.
 type Passage struct{}
 
 // Name implements [Checker].
@@ -57,8 +57,8 @@ type passages struct {
 type passing struct {
 	caller
 	meant  bool     // its next request is certainly meant for the session that it has
-	asked  bool     // one that was leaves a watch
-	looked bool     // that has been left
+	asked  bool     // such a request leaves a watch
+	looked bool     // that watch has been left
 	since  []caller // releases in progress that have begun after that
 	open   bool     // one of them has succeeded: the barrier was open
 	due    bool     // the client became impatient after that
@@ -115,7 +115,7 @@ func released(waits []passing, e *history.Event) {
 	}
 }
 
-// looks notes a request of a client that waits, or its answer, or that its session changes state.
+// looks notes a request of a client that waits, the answer, or a change of state of its session.
 func (m *passages) looks(e *history.Event) {
 	n := 0
 	for _, x := range m.open {

@@ -13,11 +13,11 @@ import (
 	"zksim/model/history"
 )
 
-// maxSteps bounds the search of porcupine for one history: it takes some seconds, and the verdict is the same on every
-// machine.
+// maxSteps bounds porcupine's search for one history. The search takes some seconds, and the verdict is the same on
+// every machine.
 const maxSteps = 3_000_000
 
-// patience bounds the search for a drawing, from which no verdict comes.
+// patience bounds the search for a drawing, which gives no verdict.
 const patience = 10 * time.Second
 
 // timed is an operation O of a client between two positions of a history.
@@ -27,13 +27,11 @@ type timed[O any] struct {
 	op        O
 }
 
-// linearizable searches for an order of the operations that a sequential
-// specification accepts: step returns whether an operation, with what it
-// answered, is possible in a state, and the next state. One that may not have
-// happened at all ends after the history. The order in which they end is tried
-// first, as most histories need no search; then porcupine searches, in a time
-// exponential in the number of operations that are under way together, and is
-// given up, as Unknown, after a while.
+// linearizable searches for an order of the operations that a sequential specification accepts. step returns whether an
+// operation, with what it answered, is possible in a state, and the next state. An operation that may not have happened
+// at all ends after the history. The order in which they end is tried first, because most histories need no search.
+// Then porcupine searches, in time exponential in the number of operations that are under way together. After maxSteps
+// the search is given up, as Unknown.
 func linearizable[S comparable, O any](ops []timed[O], init S, step func(S, O) (bool, S)) Level {
 	if possible(ops, init, step) {
 		return OK
@@ -41,10 +39,10 @@ func linearizable[S comparable, O any](ops []timed[O], init S, step func(S, O) (
 	return withinSteps(ops, init, step, maxSteps)
 }
 
-// withinSteps is the part of linearizable that porcupine does, in a number of steps.
+// withinSteps is the part of linearizable that porcupine does, in a limited number of steps.
 func withinSteps[S comparable, O any](ops []timed[O], init S, step func(S, O) (bool, S), limit int) Level {
 	model, steps := modelOf(init, step), 0
-	model.Step = func(state, input, _ any) (bool, any) { // in one goroutine, as the model has no partitions
+	model.Step = func(state, input, _ any) (bool, any) { // in one goroutine, because the model has no partitions
 		if steps++; steps > limit {
 			return false, state // so that the search ends soon
 		}
@@ -75,7 +73,7 @@ func modelOf[S comparable, O any](init S, step func(S, O) (bool, S)) porcupine.M
 		Equal:             func(a, b any) bool { return a == b },
 		Hash:              func(state any) uint64 { return maphash.Comparable(seed, state.(S)) },
 		DescribeOperation: func(input, _ any) string { return clipped(fmt.Sprint(input)) },
-		// which the page takes for HTML
+		// the page takes it for HTML
 		DescribeState: func(state any) string { return html.EscapeString(clipped(fmt.Sprint(state))) },
 	}
 }

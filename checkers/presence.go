@@ -7,14 +7,13 @@ import (
 	"zksim/model/history"
 )
 
-// Presence is the promise of a group that a member is in it: when the faults are
-// over and nothing is left to happen, the znode of a member that has not left is
-// there, and is its own unless the member was told that it is not; then another's
-// is there. It is judged when the member leaves after a rest. Whenever its znode is made anew, it has the data that it
-// had before.
+// Presence is the promise of a group that a member is in it. When the faults are over and nothing is left to happen,
+// the znode of a member that has not left is there. It is the member's own unless the member was told that it is not;
+// then another's is there. This is judged when the member leaves after a rest. Whenever its znode is made anew, it has
+// the data that it had before.
 //
-// And a member that was disconnected must have been told that it may not be one any more, ToldLost, by the time at
-// which its session ends, unless that is before its client could know.
+// A member that was disconnected must have been told that it may no longer be one, ToldLost, by the time its session
+// ends. It is excused if its session ends before it could know.
 type Presence struct {
 	Untold bool // nobody tells a member how its membership is: only the end is judged
 }
@@ -42,8 +41,7 @@ func (Presence) Needs() Needs {
 	}
 }
 
-// Told with these operations tells a member that it may not be one any more, and
-// that it certainly is one again.
+// Told with these operations tells a member that it may no longer be one, and that it certainly is one again.
 const (
 	ToldLost   = "lost"
 	ToldJoined = "joined"
@@ -71,7 +69,7 @@ type memberOf struct {
 	rested, lost, joined bool
 
 	path, data string // of its znode
-	made       bool   // that has been made
+	made       bool   // its znode has been made
 	shared     bool   // another object of the client has joined by the same path, or tried to
 }
 
@@ -81,7 +79,7 @@ func (m *presences) Reset() {
 	clear(m.owners)
 }
 
-// Hash implements [Monitor]. Whose an ephemeral znode is, the world knows; but not who has made another one.
+// Hash implements [Monitor]. The world knows who owns an ephemeral znode, but not who made a persistent one.
 func (m *presences) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for _, x := range m.members {
@@ -140,8 +138,8 @@ func (m *presences) join(x memberOf) {
 	m.members = append(m.members, x)
 }
 
-// made judges the data of a znode that a member makes. Before its call of Join has succeeded the znode may be one of a
-// call before that.
+// made judges the data of a znode that a member makes. Before its Join has succeeded, the znode may be from an earlier
+// call.
 func (m *presences) made(i int, e *history.Event) Verdict {
 	for k := range m.members {
 		switch x := &m.members[k]; {
@@ -156,7 +154,7 @@ func (m *presences) made(i int, e *history.Event) Verdict {
 	return Verdict{}
 }
 
-// believe notes whether a member may believe that it is one: since its call of Join has succeeded, and as it was told.
+// believe notes whether a member may believe that it is one: its Join has succeeded, and it was not told otherwise.
 func (m *presences) believe(e *history.Event, k int) {
 	if x := m.members[k]; x.joined && !x.lost {
 		m.begin(claimOf(e))
@@ -179,7 +177,7 @@ func (p *presences) judge(i int, e *history.Event, x memberOf) Verdict {
 	return Verdict{}
 }
 
-// leavesRested reports whether a member was there for Presence to judge.
+// leavesRested reports whether there was a member for Presence to judge.
 func leavesRested(h *history.History) bool {
 	calm, rested := false, map[int32]bool{}
 	for i := range h.Events {

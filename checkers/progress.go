@@ -29,7 +29,7 @@ func (s Steps) Check(h *history.History) Verdict {
 	return violated(s, -1, "still busy at the step limit: %s", busiest(h))
 }
 
-// busiest names the last call of the last tenth of the run, or else who has not ended.
+// busiest names the last call in the last tenth of the run, or else a client that has not ended.
 func busiest(h *history.History) string {
 	for i := len(h.Events) - 1; i >= 0 && 10*int(h.Events[i].Step) >= 9*h.Steps; i-- {
 		if e := &h.Events[i]; e.Kind == history.Call && !h.Finished[e.Client] {

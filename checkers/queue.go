@@ -9,9 +9,8 @@ import (
 	"zksim/model/history"
 )
 
-// queueOp is an operation on a queue. The history names them put, take, trytake,
-// claim, tryclaim, ack and return, and tells items apart by their Value, which no
-// other put has; the data of an item's znode are that number in decimal. An
+// queueOp is an operation on a queue. The history names them put, take, trytake, claim, tryclaim, ack and return. It
+// tells items apart by their Value, which no other put has; the data of an item's znode is that number in decimal. An
 // operation that returns with an error and OK, "refused", certainly did nothing.
 type queueOp struct {
 	name   string
@@ -25,7 +24,7 @@ type queueOp struct {
 	interrupted     bool // its caller gave up
 }
 
-// returns notes that it has returned.
+// returns notes that the operation has returned.
 func (o *queueOp) returns(e *history.Event) {
 	o.open, o.failed, o.refused = false, e.Err != nil, e.OK
 	o.interrupted = errors.Is(e.Err, context.Canceled) || errors.Is(e.Err, context.DeadlineExceeded)
@@ -34,9 +33,8 @@ func (o *queueOp) returns(e *history.Event) {
 	}
 }
 
-// queueOps are the operations in progress, in the order in which they began. Which these
-// are is part of a world's state, but for those of clients that have crashed. Of one object
-// several may go on, as where one goroutine puts and another one takes.
+// queueOps are the operations in progress, in the order in which they began. They are part of a world's state, except
+// those of clients that have crashed. An object may have several, as when one goroutine puts and another one takes.
 type queueOps []queueOp
 
 // step returns the operation that begins or ends with event i, if one does.

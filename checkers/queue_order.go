@@ -7,17 +7,17 @@ import (
 	"zksim/model/history"
 )
 
-// FIFO is the order of a queue: no item is delivered, and the queue is not called
-// empty, while an item that was put before it is free.
+// FIFO is the order of a queue: while an item is free, no item that was put after it is delivered, and the queue is not
+// called empty.
 //
 // The tree says which items were free all the time from the beginning of an operation until its txn, and whether an
-// item that was returned is where it was. In what order txns were is exact; but of when they were, a history
-// may have only when they were proposed and when an answer has shown them ([history.Event.Proposed]). An item is free
-// as an operation begins if what has put it there was certainly committed by then.
+// item that was returned is where it was. The order of the txns is exact. Of their times, a history may have only when
+// they were proposed and when an answer has shown them ([history.Event.Proposed]). An item is free as an operation
+// begins if the txn that put it there was certainly committed by then.
 //
-// Beside the tree, the items that are certainly free during an operation are few: their put has returned, nobody has
-// got them before, they are there afterwards, no other consumer could have claimed them for a moment, since none was at
-// work, and none was cut off before, whose claim could still be there.
+// Apart from the tree, few items are certainly free during an operation. Their put has returned, nobody has got them
+// before, and they are there afterwards. No other consumer could have claimed them for a moment, because none was at
+// work. And no consumer was cut off before that could have left a claim.
 type FIFO struct{}
 
 // Name implements [Checker].
@@ -37,9 +37,8 @@ func (c FIFO) Check(h *history.History) Verdict { return checkToEnd(h, newTurns(
 // Monitor implements [Monitored]. What is in the queue is judged at the end.
 func (c FIFO) Monitor() Monitor { return newTurns(c) }
 
-// PriorityOrder is the order of a priority queue, in the manner of [FIFO]: no item
-// is delivered while one of higher priority, which is the lower number, or an
-// earlier one of the same priority is free.
+// PriorityOrder is the order of a priority queue, in the manner of [FIFO]: no item is delivered while another one is
+// free that has a higher priority, which is the lower number, or the same priority and was put earlier.
 type PriorityOrder struct {
 	Of func(item int64) int64 // the priority of an item
 }
@@ -63,8 +62,8 @@ func (c PriorityOrder) Check(h *history.History) Verdict {
 // Monitor implements [Monitored]. What is in the queue is judged at the end.
 func (c PriorityOrder) Monitor() Monitor { return newTurns(c) }
 
-// turns is the monitor of FIFO and PriorityOrder. An item that was got once is not free
-// again for certain, so it is forgotten.
+// turns is the monitor of FIFO and PriorityOrder. An item that was got once is not certainly free again, so it is
+// forgotten.
 type turns struct {
 	recipeEvents
 	of  Constant[Checker]
@@ -102,8 +101,7 @@ func (t *turns) Reset() {
 	t.places.reset()
 }
 
-// Hash implements [Monitor]. Of the moments counts what came before what, where that
-// decides who is first.
+// Hash implements [Monitor]. Positions matter only for what came before what, where that decides which item is first.
 func (t *turns) Hash() uint64 {
 	var passed, free, early hash.Hash // in any order
 	passed += t.places.print()
@@ -131,7 +129,7 @@ func (t *turns) Hash() uint64 {
 	return uint64(passed.Uint64(uint64(free)).Uint64(uint64(early)).Uint64(uint64(working)).Bool(t.alone))
 }
 
-// consumers returns how many are at work, and the place of one of them in t.ops.
+// consumers returns how many consumers are at work, and the place of one of them in t.ops.
 func (t *turns) consumers() (n, k int) {
 	for i := range t.ops {
 		if t.ops[i].consumes() {
@@ -167,7 +165,7 @@ func (t *turns) Step(h *history.History, i int) Verdict {
 	return seen
 }
 
-// order judges an operation, at its call or return, by the others alone.
+// order judges an operation, at its call or return, by the other operations alone.
 func (t *turns) order(o *queueOp, i int) Verdict {
 	switch {
 	case o.consumes() && o.open:
@@ -247,9 +245,9 @@ func (t *turns) judge(o *queueOp, i int) Verdict {
 	return Verdict{}
 }
 
-// first reports whether a free item certainly comes before what a consumer got: if it got
-// nothing, because it was there all the time; by its priority if it was, or if it came
-// before the other; among equals if it came before the other.
+// first reports whether a free item certainly comes before what a consumer got. If the consumer got nothing, the item
+// comes first if it was there all the time. An item of higher priority comes first if it was there all the time or came
+// before the other. An item of the same priority comes first if it came before the other.
 func (t *turns) first(p arrival, o *queueOp) bool {
 	there := p.at < o.begin
 	if !o.delivers() {
@@ -260,7 +258,7 @@ func (t *turns) first(p arrival, o *queueOp) bool {
 	return mine < other && (earlier || there) || mine == other && earlier
 }
 
-// blame objects to an item that was passed over and is there.
+// blame objects to an item having been passed over.
 func (t *turns) blame(p pass) Verdict {
 	if !p.got.delivers() {
 		return violated(t.of.Value(), p.event,

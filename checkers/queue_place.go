@@ -9,21 +9,21 @@ import (
 	"zksim/model/history"
 )
 
-// places is what the tree says of the order of a queue, for [FIFO] and [PriorityOrder]. An item is a znode with its
-// number as data, and is claimed while a znode elsewhere has the same name. It is free for a consumer if it was there
-// and not claimed since the consumer asked: then every list that the consumer has read shows it.
+// places is what the tree says about the order of a queue, for [FIFO] and [PriorityOrder]. An item is a znode with its
+// number as data. It is claimed while a znode elsewhere has the same name. It is free for a consumer if it has been
+// there and not claimed since the consumer asked: then every list that the consumer has read shows it.
 type places struct {
-	znodes []string // that there are
+	znodes []string // that exist
 	items  []queuedItem
 	puts   []placing
 	asks   []ask
 }
 
-// placing is a put in progress, or one that a crash has cut off, which may make its znode later all the same.
+// placing is a put in progress, or one that a crash has cut off and that may still make its znode later.
 type placing struct {
 	caller
 	item int64
-	made bool // its znode
+	made bool // its znode was made
 	cut  bool
 }
 
@@ -39,19 +39,19 @@ type queuedItem struct {
 type ask struct {
 	caller
 	op     string
-	free   []int64 // that were so all the time
+	free   []int64 // items that were free all the time
 	got    int64   // the item that the client has claimed, or removed, meanwhile; 0: none
 	passed int64   // an item that was free and comes before that one; 0: none
-	from   string  // of an item that is returned: its path
-	moved  bool    // it has another one now
+	from   string  // the path of an item that is returned
+	moved  bool    // the item has another path now
 }
 
 func (p *places) reset() {
 	p.znodes, p.items, p.puts, p.asks = p.znodes[:0], p.items[:0], p.puts[:0], p.asks[:0]
 }
 
-// print returns a hash of what is remembered. Which znodes there are is known to the world, but not which of them are
-// items: one that was made when its put had failed is none. Nor does it know what a client was at that has crashed.
+// print returns a hash of what is remembered. The world knows which znodes exist, but not which of them are items: a
+// znode that was made when its put had failed is none. Nor does it know what a crashed client was doing.
 func (p *places) print() hash.Hash {
 	var all hash.Hash // in any order
 	for _, x := range p.items {
@@ -74,7 +74,7 @@ func (p *places) print() hash.Hash {
 	return all
 }
 
-// begin notes that an operation begins, when all txns up to a zxid were committed.
+// begin notes that an operation begins. All txns up to the zxid committed are certainly committed by then.
 func (p *places) begin(o *queueOp, committed int64) {
 	x := ask{caller: o.who(), op: o.name}
 	if o.name == "put" {
@@ -105,12 +105,13 @@ func (p *places) ends(o *queueOp) (x ask) {
 	return x
 }
 
-// asked returns the place of what an operation has asked for, -1 if there is none.
+// asked returns the index of what is noted for an operation in asks, or -1 if there is nothing.
 func (p *places) asked(o *queueOp) int {
 	return slices.IndexFunc(p.asks, func(a ask) bool { return a.caller == o.who() && a.op == o.name })
 }
 
-// change notes a txn. What is put is what an operation on a queue puts; first reports which of two items comes first.
+// change notes a txn or a crash. Only what an operation on a queue puts is an item. first reports whether item a comes
+// before item b.
 func (p *places) change(e *history.Event, ops queueOps, first func(a, b int64) bool) {
 	switch e.Kind {
 	case history.Crashed:
@@ -150,12 +151,12 @@ func (p *places) change(e *history.Event, ops queueOps, first func(a, b int64) b
 	}
 }
 
-// named returns the place of the item whose znode has the name of that path, -1 if there is none.
+// named returns the index of the item whose znode has the last name of a path, or -1 if there is none.
 func (p *places) named(of string) int {
 	return slices.IndexFunc(p.items, func(x queuedItem) bool { return path.Base(x.path) == path.Base(of) })
 }
 
-// create notes a znode that has the number of an item which is being put, or returned.
+// create notes a znode whose data is the number of an item that is being put or returned.
 func (p *places) create(e *history.Event, ops queueOps) {
 	item, err := strconv.ParseInt(e.Data, 10, 64)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"zksim/model/history"
 )
 
-// Quiescence is the audit of a run that has come to rest: faults are over,
-// nothing can happen any more, so nobody may be waiting.
+// Quiescence is the audit of a run that has come to rest: the faults are over and nothing can happen any more, so
+// nobody may be waiting.
 type Quiescence struct{}
 
 // Name implements [Checker].
@@ -31,9 +31,9 @@ func (q Quiescence) Check(h *history.History) Verdict {
 	return violated(q, -1, "%s", sentence(Chain(h)))
 }
 
-// cause returns the first of those who wait that does not just wait for another
-// who waits: if there is one, one that waits for a znode that is nobody's, rather than for something to happen to one
-// that all share; and a program rather than what it has started, which may have nothing to do but wait.
+// cause returns the first of those that do not just wait for another that waits. It prefers one that waits for a znode
+// that is nobody's to one that waits for something to happen to a znode that all share. It also prefers a program to
+// what the program has started, which may have nothing to do but wait.
 func cause(h *history.History) history.Waiting {
 	for _, x := range h.Waiting {
 		orphaned := func(p string) bool {
@@ -55,7 +55,7 @@ func cause(h *history.History) history.Waiting {
 	return h.Waiting[max(k, 0)]
 }
 
-// state says what there is to a znode that a client waits for.
+// state describes a znode that a client waits for.
 func state(h *history.History, path string, client int32) string {
 	for _, n := range h.Tree {
 		if n.Path != path {

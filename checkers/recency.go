@@ -7,14 +7,13 @@ import (
 	"zksim/model/history"
 )
 
-// Recency says that configurations do not go back, by the zxid of the last change that
-// belongs to a set: a cached reader is told later and later sets, and nobody who asks is
-// given an older set than somebody had before he asked, be it that he was given it or
-// that his "update" had ended. A cached reader is an object of its own, until it returns
+// Recency says that configurations do not go back, by the zxid of the last change that belongs to a set. A cached
+// reader is told later and later sets. Nobody who asks is given an older set than somebody had before he asked, either
+// because he was given it or because his "update" had ended. A cached reader is an object of its own, until it returns
 // from "follow".
 //
-// The Path of the beginning of an update is the znode whose last change dates a set. What an update has made of it is
-// known only where txns were recorded, and while its client makes no other update of that znode.
+// The Path of the Invoke of an update is the znode whose last change dates a set. What an update has made of that znode
+// is known only where txns were recorded, and while its client makes no other update of it.
 type Recency struct{}
 
 // Name implements [Checker].
@@ -48,22 +47,22 @@ type readers struct {
 	recipeEvents
 	Recency
 	changes
-	known int64 // to anybody
+	known int64 // zxid of the latest set that anybody knows
 	all   []reader
 	open  []update
 }
 
-// update is one in progress.
+// update is an update in progress.
 type update struct {
 	caller
 	path string
-	made int64 // the zxid of the last change of path by its client since it began, of those that are certainly its own
+	made int64 // zxid of the last change of path that its client has certainly made by this update
 }
 
 // reader is an object that asks, or that was told something.
 type reader struct {
 	caller
-	least int64 // what it must be given
+	least int64 // zxid of the oldest set that it may be given
 }
 
 func (m *readers) Reset() {

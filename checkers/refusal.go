@@ -8,12 +8,11 @@ import (
 	"zksim/model/history"
 )
 
-// Refusal is what callers of TryRLock, TryLock and TryAcquire rely on: they are refused
-// only if at some moment of the call others held or awaited what would have kept them
-// waiting: a writer's znode, anybody's, or so many as there are leases. What the client
-// itself made last in that call does not count, whichever of its objects has: a history
-// does not tell. So an object that is refused by what another object of its client has
-// got in the meantime is blamed, and such objects are to be of different clients.
+// Refusal is what callers of TryRLock, TryLock and TryAcquire rely on. They are refused only if at some moment of the
+// call others held or awaited what would have kept them waiting: a writer's znode, anybody's, or as many as there are
+// leases. What the client itself made last in that call does not count, whichever of its objects made it, because a
+// history does not tell. So an object that is refused because of what another object of its client got meanwhile is
+// blamed. Such objects should be of different clients.
 type Refusal struct {
 	Leases int // 0: 1
 }
@@ -58,12 +57,12 @@ func (r Refusal) Monitor() Monitor { return &refusals{Refusal: r} }
 type refusals struct {
 	recipeEvents
 	Refusal
-	there []string // the ephemeral znodes that there are
+	there []string // the ephemeral znodes that exist
 	calls []tryCall
 }
 
-// tryCall is a call in progress that may be refused, and what can explain that: znodes
-// that were there at some moment since it began.
+// tryCall is a call in progress that may be refused, and what can explain that: znodes that were there at some moment
+// since it began.
 type tryCall struct {
 	caller
 	reads  bool // only writers are in its way
@@ -74,8 +73,8 @@ type tryCall struct {
 
 func (r *refusals) Reset() { r.there, r.calls = r.there[:0], r.calls[:0] }
 
-// Hash implements [Monitor]. Which znodes there are is known to the world; of those in
-// the way of a call only count so many as are needed.
+// Hash implements [Monitor]. The world knows which znodes exist. Of those in the way of a call, only as many matter as
+// are needed.
 func (r *refusals) Hash() uint64 {
 	sum, enough := hash.Hash(0), max(r.Leases, 1)
 	for i := range r.calls {
@@ -120,10 +119,10 @@ func (r *refusals) begin(e *history.Event) {
 	r.calls = append(r.calls, c)
 }
 
-// waitsFor reports whether that znode can be in the way.
+// waitsFor reports whether a znode can be in the way of the call.
 func (c *tryCall) waitsFor(path string) bool { return !c.reads || !ofReader(path) }
 
-// created notes that there is another znode.
+// created notes a new znode.
 func (r *refusals) created(e *history.Event) {
 	if e.Session != 0 {
 		r.there = append(r.there, e.Path)

@@ -8,10 +8,9 @@ import (
 	"zksim/model/history"
 )
 
-// Replaced says that a set of a configuration that another has replaced does not come back, and that sets of one date
-// are one set. [Recency] goes by the dates of the sets that readers are given, and would believe one that gives the old
-// set under the date of the new one. Sets are told apart by the number of their update, as in [Torn]; the empty set is
-// of none.
+// Replaced says that a set of a configuration does not come back once another has replaced it, and that sets of one
+// date are one set. [Recency] goes by the dates of the sets that readers are given, and would accept the old set under
+// the date of the new one. Sets are told apart by the number of their update, as in [Torn]; the empty set is of none.
 type Replaced struct{}
 
 // Name implements [Checker].

@@ -7,14 +7,14 @@ import (
 	"zksim/model/history"
 )
 
-// LostRevoke is the promise of revocable locks: a holder of a lock that somebody was
-// told is revoked, or broken, is told so. It is judged by holders who have waited, in
-// an operation "hold", and give up with an error: with the faults over time passes only
-// when nothing else can happen, so that what has not come by then will not come. A holder that goes on although it
-// was told of a revocation need not be told of another one, but still of a break.
+// LostRevoke is the promise of revocable locks: if somebody was told that a lock is revoked or broken, its holder is
+// told so. It is judged by holders that have waited, in an operation "hold", and give up with an error. With the faults
+// over, time passes only when nothing else can happen, so what has not come by then will not come. A holder that goes
+// on although it was told of a revocation need not be told of another one, but still of a break.
 //
-// Where txns are recorded, one that was told that it has broken a lock is judged as well, since its znode is gone then,
-// and one that was told that it has revoked it: its data is "unlock", or it is gone.
+// Where txns are recorded, the client that revokes or breaks is judged as well. If it was told that it has broken a
+// lock, the znode is gone then. If it was told that it has revoked it, the data of the znode is "unlock", or the znode
+// is gone.
 type LostRevoke struct{}
 
 // Name implements [Checker].
@@ -51,7 +51,7 @@ type revocations struct {
 	calm    bool // the faults are over
 	waiting []waiting
 	asked   []request
-	told    []string // znodes of which a holder was told that they are revoked
+	told    []string // znodes whose holder was told that they are revoked
 	there   []revocable
 	asking  []asking
 }
@@ -66,7 +66,7 @@ type revocable struct {
 // asking is a revoke or a break in progress.
 type asking struct {
 	caller
-	znode revocable // that there was when it began; none has no path
+	znode revocable // that existed when it began; without a path if none did
 }
 
 // waiting is an object in an operation "hold".
@@ -75,7 +75,7 @@ type waiting struct {
 	calm bool // since the faults were over
 }
 
-// request is a znode that was revoked or broken, of which its holder has not been told, and who has done it.
+// request is a znode that was revoked or broken, and who has done it. Its holder has not been told.
 type request struct {
 	path   string
 	by     int32
@@ -87,7 +87,7 @@ func (r *revocations) Reset() {
 	r.there, r.asking = r.there[:0], r.asking[:0]
 }
 
-// Hash implements [Monitor]. Whether the faults are over is known to the world, and so are the znodes.
+// Hash implements [Monitor]. The world knows whether the faults are over, and which znodes exist.
 func (r *revocations) Hash() uint64 {
 	var sums [4]hash.Hash // in any order
 	for _, x := range r.waiting {
@@ -105,7 +105,7 @@ func (r *revocations) Hash() uint64 {
 	return uint64(sums[0].Uint64(uint64(sums[1])).Uint64(uint64(sums[2])).Uint64(uint64(sums[3])))
 }
 
-// find returns a znode if it is still there.
+// find returns a znode if it still exists.
 func (r *revocations) find(was revocable) *revocable {
 	for k := range r.there {
 		if x := &r.there[k]; x.path == was.path && x.zxid == was.zxid {
@@ -137,7 +137,7 @@ func (r *revocations) txn(e *history.Event) {
 // unlock is the data of a znode whose lock is revoked.
 const unlock = "unlock"
 
-// done judges that a revoke or break has succeeded.
+// done judges a revoke or break that has succeeded.
 func (r *revocations) done(h *history.History, i int, was revocable) Verdict {
 	e := &h.Events[i]
 	x := r.find(was)
@@ -214,13 +214,13 @@ func (r *revocations) forget(path string) {
 	r.asked = drop(r.asked, func(x request) bool { return x.path == path })
 }
 
-// stop notes that an object waits no more.
+// stop notes that an object no longer waits.
 func (r *revocations) stop(object int32) {
 	r.waiting = drop(r.waiting, func(x waiting) bool { return x.object == object })
 }
 
-// holdsRevoked reports whether somebody who waited with the faults over had a lock that was
-// revoked by the end.
+// holdsRevoked reports whether somebody who waited with the faults over had a lock that was revoked or broken by the
+// end.
 func holdsRevoked(h *history.History) bool {
 	calm, asked, waits := false, map[string]bool{}, map[int32]bool{}
 	for i := range h.Events {

@@ -8,16 +8,15 @@ import (
 	"zksim/model/history"
 )
 
-// Rounds is the promise of a double barrier that is used again: a round has no more
-// members than it was made for and each once, and nobody enters while a member of
-// another round is inside.
+// Rounds is the promise of a double barrier that is used again. A round has no more members than it was made for, and
+// has each of them once. Nobody enters while a member of another round is inside.
 //
-// The operations are called enter, asked for n participants (Value, the same for all),
-// which answers with the own znode (Path) and a number of the round (Value), and leave. A
-// session ends when the servers delete (Client 0) the znode, after the call began.
+// The operations are called enter and leave. An enter asks for n participants (Value, the same for all). It answers
+// with its own znode (Path) and a number of the round (Value). A session ends when the servers delete (Client 0) the
+// znode, after the call began.
 type Rounds struct {
 	// Listed says that a round begins with a txn that writes the names of its members into a znode beside theirs, which
-	// are ephemeral, as that of recipes.DoubleBarrier does. Then all of these exist at that moment.
+	// are ephemeral, as in recipes.DoubleBarrier. Then all of these exist at that moment.
 	Listed bool
 }
 
@@ -103,7 +102,7 @@ func (m *rounds) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// absent returns a member of the round that begins with a txn which does not exist; "" if there is none.
+// absent returns a member that does not exist, if e begins a round with such a member. Otherwise it returns "".
 func (m *rounds) absent(e *history.Event) string {
 	switch {
 	case !m.Listed:

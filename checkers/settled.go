@@ -8,12 +8,12 @@ import (
 	"zksim/model/history"
 )
 
-// Settled is the promise of a watcher that tells a list of children once they have settled: what it tells was the list
-// when the time to settle began, and still when that had passed.
+// Settled is the promise of a watcher that tells a list of children once it has settled. What the watcher tells was the
+// list when the time to settle began, and still was when that time had passed.
 //
 // The watcher is one of [WatchChildren]. Invoke of Settle is when it begins to wait for the time to settle, and Return
-// of Settle is when that has passed. Where a history has only when changes were proposed, what counts at the end is
-// what was certainly committed then: the watcher has to look once more, and finds that.
+// of Settle is when that time has passed. Where a history has only when changes were proposed, what counts at the end
+// is what was certainly committed then: the watcher has to look once more, and finds that.
 type Settled struct{}
 
 // Settle is the operation that a watcher of children is in while it waits for them to settle.
@@ -55,10 +55,10 @@ type settlers struct {
 	changes
 	horizon
 	all   []settler
-	lists map[string]int64 // the zxids at which lists have changed last, or have ended with their znodes
+	lists map[string]int64 // the zxids at which lists last changed, or ended with their znodes
 	gone  map[string]int64 // the zxids of the latest deletes of znodes
 	later []listChange     // changes that were perhaps not committed yet
-	sure  map[string]int64 // as lists, of changes that were committed
+	sure  map[string]int64 // like lists, for changes that were committed
 }
 
 // listChange is a change of the list of a znode.
@@ -86,8 +86,8 @@ func (m *settlers) Reset() {
 
 func (m *settlers) Sees(k history.Kind) bool { return k == history.Reply || m.recipeEvents.Sees(k) }
 
-// Hash implements [Monitor]. The lists are known to the world, but for when a znode went that is not there: it may have
-// come and gone since a time to settle began.
+// Hash implements [Monitor]. The world knows the lists, but not when a missing znode was deleted: it may have come and
+// gone since a time to settle began.
 func (m *settlers) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for i := range m.all {

@@ -7,11 +7,10 @@ import (
 	"zksim/model/history"
 )
 
-// StaleLeader is the fence of a master: a task is assigned only by who leads at
-// the moment when the assignment is committed, whatever the assigning client
-// believes. The leader is the author of the first of the candidates, the
-// ephemeral znodes in a folder "candidates", that are there; assignments are the
-// znodes below assign/WORKER.
+// StaleLeader is the fence of a master: a task is assigned only by the client that leads at the moment when the
+// assignment is committed, whatever the assigning client believes. The leader is the author of the first candidate that
+// is there; candidates are the ephemeral znodes in a folder "candidates". Assignments are the znodes below
+// assign/WORKER.
 type StaleLeader struct{}
 
 // Name implements [Checker].
@@ -43,7 +42,7 @@ type candidates struct {
 
 func (m *candidates) Reset() { m.list = m.list[:0] }
 
-// Hash implements [Monitor]. Who is a candidate, and since when, is known to the world.
+// Hash implements [Monitor]. The world knows who is a candidate, and since when.
 func (m *candidates) Hash() uint64 { return 0 }
 
 func (m *candidates) Step(h *history.History, i int) Verdict {

@@ -43,15 +43,14 @@ type stay struct {
 
 const never = math.MaxInt
 
-// inside reports whether nothing has ended it.
+// inside reports whether nothing has ended the stay.
 func (x *stay) inside() bool { return x.leaves == never && x.ends == never }
 
 func (s *stays) Reset() {
 	s.changes, s.calls, s.all, s.znodes = s.changes[:0], s.calls[:0], s.all[:0], s.znodes[:0]
 }
 
-// step takes event i into account. It returns the stay of an Enter or a Leave
-// that succeeds.
+// step takes event i into account. It returns the stay of an Enter or a Leave that succeeds, otherwise nil.
 func (s *stays) step(h *history.History, i int) *stay {
 	e := &h.Events[i]
 	s.note(e)
@@ -105,8 +104,8 @@ func (s *stays) enter(e *history.Event, call entrance) *stay {
 	return &s.all[len(s.all)-1]
 }
 
-// rankOf returns which of the txns that changed a znode gave a round its number; the
-// number itself if none did. Zxids differ between runs that mean the same.
+// rankOf returns the rank, among the txns that changed a znode, of the one that gave a round its number; the number
+// itself if none did. Zxids differ between equivalent runs.
 func (s *stays) rankOf(round int64) hash.Hash {
 	if !slices.Contains(s.changes, round) {
 		return hash.Hash(0).Uint64(uint64(round)).Bool(false)

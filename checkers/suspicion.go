@@ -9,15 +9,15 @@ import (
 	"zksim/model/history"
 )
 
-// ToldDoubt is what a watcher tells of whether what it has told may be out of date: OK if so.
+// ToldDoubt is what a watcher tells about whether what it has told may be out of date: OK if it may be.
 const ToldDoubt = "doubt"
 
 // Suspicion is the promise of watchers that tell whether what they have told may be out of date. They say in turn that
-// it may be and that it is not, beginning with the former; what they have to tell comes before they say that it is not,
-// so that they have read again before they tell anything later; and they have read again before they say so. And when a
-// watcher is stopped after a rest that began after the faults, with its client connected, it has no doubts, and has had
-// some if its code was told that the connection is lost since it told something for the first time. A connection that
-// is there again before the code looks need not be noticed.
+// it may be and that it is not, beginning with the former. They have read again before they say that it is not. They
+// tell what they have to tell before that, so they read again before they tell anything later. When a watcher is
+// stopped after a rest that began after the faults, with its client connected, it has no doubts. It has had some if,
+// after it first told something, its code was told that the connection is lost. A connection that is there again before
+// the code looks need not be noticed.
 type Suspicion struct{}
 
 // Name implements [Checker].
@@ -62,7 +62,7 @@ type doubter struct {
 	told   bool   // something
 	doubts bool
 	down   bool // it was told that it has no connection, and nothing else since
-	lost   bool // it was told so twice in a row, both times without doubts
+	lost   bool // it was told that twice in a row, both times without doubts
 	sure   bool // it has said that it has no doubts, and has read nothing since
 	blind  bool // it has said that it has doubts, and nothing was read since
 	rested bool
@@ -123,7 +123,7 @@ func (m *doubters) session(e *history.Event) {
 }
 
 // heard notes that a watcher was told whether it has a connection. It must be told twice in a row that it has none: an
-// event may be older than the connection, and is recorded with how things are when it is received.
+// event may be older than the connection, and is recorded with the state at the time when it is received.
 func (m *doubters) heard(e *history.Event) {
 	for k := range m.all {
 		if d := &m.all[k]; d.client == e.Client && d.task == e.Task && e.Op != "" {
@@ -147,7 +147,7 @@ func (m *doubters) judge(h *history.History, i int, d *doubter) Verdict {
 				"was told that it may not be", e.Client, d.path)
 		}
 		d.doubts, d.sure, d.blind, d.task = e.OK, !e.OK, e.OK, e.Task
-		d.lost, d.down = d.lost && !e.OK, d.down && e.OK // to have no doubts it has read, by a connection
+		d.lost, d.down = d.lost && !e.OK, d.down && e.OK // to have no doubts it has read, over a connection
 	case tellsState(e):
 		if d.sure {
 			return violated(m, i, "c%d was told that what it knows of %s is up to date, and then, before anything else was "+

@@ -8,13 +8,13 @@ import (
 	"zksim/model/history"
 )
 
-// Taken is [Refusal] for those who want a name: register, or join, says that the name is taken, with OK and an error,
-// only if at some moment of the call there was a znode of that name. One that the client itself has made since the call
-// began does not count: nobody else has the name. It does where its session is not the client's any more, so that an
-// earlier try may have been executed late, and where an earlier call of the client has failed, whose undoing may go on.
+// Taken is [Refusal] for names: register, or join, says that the name is taken, with OK and an error, only if at some
+// moment of the call there was a znode of that name. One that the client itself has made since the call began does not
+// count: nobody else has the name. It does count if its session is no longer the client's, because an earlier try may
+// have been executed late. It also counts if an earlier call of the client has failed, because its undoing may go on.
 type Taken struct{}
 
-// Name implements [Checker]. It is that of Refusal: no scenario has both.
+// Name implements [Checker]. Refusal has the same name: no scenario has both.
 func (Taken) Name() string { return "refusal" }
 
 // Doc implements [Checker].
@@ -43,7 +43,7 @@ type takings struct {
 	Taken
 	calls   []taking
 	znodes  []titled // that exist, or have since some call began
-	failed  []int32  // clients of which a call has failed
+	failed  []int32  // clients with a call that has failed
 	present []lineOf
 }
 
@@ -58,7 +58,7 @@ type titled struct {
 	path         string
 	client       int32 // that has made it
 	session      int64 // of an ephemeral; else 0
-	left         bool  // that is not its client's any more
+	left         bool  // the session is no longer its client's
 	since, until int   // positions
 }
 
@@ -66,7 +66,7 @@ func (m *takings) Reset() {
 	m.calls, m.znodes, m.failed, m.present = m.calls[:0], m.znodes[:0], m.failed[:0], m.present[:0]
 }
 
-// Hash implements [Monitor]. Which znodes exist is known to the world.
+// Hash implements [Monitor]. The world knows which znodes exist.
 func (m *takings) Hash() uint64 {
 	var calls, failed, present hash.Hash // in any order
 	for _, c := range m.calls {
@@ -87,7 +87,7 @@ func (m *takings) Hash() uint64 {
 	return uint64(calls.Uint64(uint64(failed)).Uint64(uint64(present)))
 }
 
-// made reports whether the znode was made by the client of the call since that began.
+// made reports whether the client of the call has made the znode since the call began.
 func (c *taking) made(x *titled) bool { return x.client == c.client && x.since > c.begin }
 
 func (m *takings) Step(h *history.History, i int) Verdict {
@@ -144,7 +144,7 @@ func (m *takings) moved(e *history.Event) {
 	l.session = e.Session
 }
 
-// counts reports whether the znode is a reason for what event e says.
+// counts reports whether the znode is a reason for the refusal that event e reports.
 func (m *takings) counts(c taking, x *titled, e *history.Event) bool {
 	named := strings.HasSuffix(x.path, "/"+strings.TrimPrefix(e.Path, "/"))
 	return named && x.until > c.begin && (!c.made(x) || x.left || slices.Contains(m.failed, c.client))

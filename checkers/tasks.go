@@ -8,17 +8,16 @@ import (
 	"zksim/model/history"
 )
 
-// Tasks is what the clients of a master-worker pool rely on: a task that was
-// submitted is reported done once, belongs to one worker at a time, and at the
-// end is done or still there for want of workers; and workers get no other tasks
-// than those. Nobody takes a task, or the folder of its tasks, from a worker that lives.
-// A worker that reports is told that its report counts if it does, and only then; and that the task is not its own any
-// more only if it is not. A task that was forgotten leaves nothing.
+// Tasks is what the clients of a master-worker pool rely on. A submitted task is reported done once, belongs to one
+// worker at a time, and at the end is done or still there for want of workers. Workers get no other tasks. Nobody takes
+// a task, or the folder of its tasks, from a worker that lives. A worker that reports is told that its report counts if
+// it does, and only then. It is told that the task is no longer its own only if it is not. A task that was forgotten
+// leaves nothing.
 //
-// A task is known by its Value, which the client chose. Clients record "submit"
-// and "wait", workers record being told of a "task", and "done" when they report
-// it; the last name in Path is the ID that the pool gave, where it is known, and the one before it, of "done", the
-// name by which the worker was given it. The znodes are those of recipes.TaskClient.
+// A task is known by its Value, which the client chose. Clients record "submit" and "wait". Workers record being told
+// of a "task", and "done" when they report it. The last name in Path is the ID that the pool gave, where it is known.
+// In the Path of "done", the name before it is the one by which the worker was given the task. The znodes are those of
+// recipes.TaskClient.
 type Tasks struct{}
 
 // Name implements [Checker].
@@ -51,13 +50,13 @@ func (Tasks) Check(h *history.History) Verdict { return checkToEnd(h, newAgenda(
 // Monitor implements [Monitored]. What has become of tasks is judged at the end.
 func (Tasks) Monitor() Monitor { return newAgenda() }
 
-// agenda is the monitor of Tasks. A value is submitted once, and an ID given to one task.
+// agenda is the monitor of Tasks. A value is submitted once, and an ID is given to one task.
 type agenda struct {
 	recipeEvents
 	Tasks
 	works     []work
 	ids       map[string]int64  // values, by ID
-	submitted []int64           // values of works of which the clients were told
+	submitted []int64           // values of works whose clients were told
 	owners    map[string]string // of assigned tasks, by ID: part of the tree
 	workers   []registered      // that live: part of the tree
 	waiting   waitingTask       // part of what the txn of the present event has made
@@ -97,7 +96,7 @@ func (a *agenda) Reset() {
 	a.workers, a.forgotten, a.waiting = a.workers[:0], a.forgotten[:0], waitingTask{}
 }
 
-// find returns the task of a value; nil if there is none.
+// find returns the task of a value, or nil if there is none.
 func (a *agenda) find(value int64) *work {
 	for k := range a.works {
 		if w := &a.works[k]; w.value == value {
@@ -165,8 +164,8 @@ func (a *agenda) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// robbed takes note of what the master moves, and returns the worker that loses something although it lives; "" if none
-// does. Tasks leave a worker for good when they are reported.
+// robbed notes what the master moves. It returns the worker that loses something although it lives, or "" if none does.
+// Tasks leave a worker for good when they are reported.
 func (a *agenda) robbed(e *history.Event) string {
 	folder, owner, name := place(e.Path)
 	_, folders := cutLast(e.Path[:max(0, strings.LastIndexByte(e.Path, '/'))])
@@ -186,7 +185,7 @@ func (a *agenda) robbed(e *history.Event) string {
 	return ""
 }
 
-// lives returns the worker of that name, or none if it does not live.
+// lives returns the live worker of that name, or the zero value if there is none.
 func (a *agenda) lives(name string) registered {
 	for _, w := range a.workers {
 		if w.name == name {
@@ -209,15 +208,14 @@ func (w *work) answered(e *history.Event, id string) string {
 	return ""
 }
 
-// report notes that a task is reported done, and whether that is the first time.
+// report notes that a task is reported done, and returns whether that is the first time.
 func (w *work) report() bool {
 	first := !w.reported
 	w.reported = true
 	return first
 }
 
-// heed takes note of what a client or a worker says, and returns what is wrong
-// with it.
+// heed notes what a client or a worker says, and returns what is wrong with it.
 func (a *agenda) heed(e *history.Event) string {
 	w := a.find(e.Value)
 	above, id := cutLast(e.Path)
@@ -280,8 +278,8 @@ func (a *agenda) end(h *history.History) Verdict {
 	return Verdict{}
 }
 
-// place splits the path of a pool's znode, as /pool/assign/worker-1/task-1, into
-// the folder, the worker in it if there is one, and the last name.
+// place splits the path of a pool's znode, such as /pool/assign/worker-1/task-1, into the folder, the worker in it if
+// there is one, and the last name.
 func place(path string) (folder, owner, name string) {
 	above, name := cutLast(path)
 	above, folder = cutLast(above)

@@ -8,13 +8,11 @@ import (
 	"zksim/model/history"
 )
 
-// The operations of watchers in a history. Invoke begins one with a word for what
-// it watches, and a Path, and Return of the same word ends it. Told reports a
-// state of a znode: ToldData with its mzxid and the fingerprint of the data,
-// ToldChildren with the pzxid and the fingerprint of the names, zxid 0 if there is
-// no znode, and ToldGone. Invoke of Rest begins a time in which everything
-// settles if the faults are over; Invoke of Stop is when what was told must be
-// how things are.
+// The operations of watchers in a history. Invoke begins a watcher, with a word for what it watches and a Path, and
+// Return of the same word ends it. Told reports a state of a znode: ToldData with its mzxid and the fingerprint of the
+// data, ToldChildren with the pzxid and the fingerprint of the names, zxid 0 if there is no znode, and ToldGone. Invoke
+// of Rest begins a time in which everything settles if the faults are over. At the Invoke of Stop, what was told must
+// be how things are.
 const (
 	WatchData     = "watch-data"
 	WatchChildren = "watch-children"
@@ -28,7 +26,7 @@ const (
 	ToldGone     = "gone"
 )
 
-// told is a path and what sort of state was told of it by an object.
+// told is a path and the sort of state that an object told of it.
 type told struct {
 	object   int32
 	path     string
@@ -42,11 +40,11 @@ func tellsState(e *history.Event) bool {
 	return e.Kind == history.Told && (e.Op == ToldData || e.Op == ToldChildren || e.Op == ToldGone)
 }
 
-// print is a hash of what it says beside the object.
+// print returns a hash of what t says, without the object.
 func (t told) print() hash.Hash { return hash.Hash(0).String(t.path).Bool(t.children) }
 
-// Fingerprint returns a number for a set of strings without NUL (63 bits of FNV-1a),
-// by which a history records what a watcher told.
+// Fingerprint returns a number for a set of strings without NUL (63 bits of FNV-1a). Histories record it for what a
+// watcher told.
 func Fingerprint(set ...string) int64 {
 	set = slices.Sorted(slices.Values(set))
 	x := uint64(14695981039346656037)

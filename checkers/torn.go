@@ -10,11 +10,10 @@ import (
 	"zksim/model/history"
 )
 
-// Torn is the promise of a configuration. Every update writes its own number into
-// all values, and how many there are; so values with different numbers, or not as
-// many, are parts of more than one update. A set that somebody was given is in
-// Path of the answer of "get", or of what a reader was told under the name
-// "config", as "a=7/2 b=7/2": update 7, two values.
+// Torn is the promise of a configuration. Every update writes its own number into all values, and how many values there
+// are. So values with different numbers, or not as many, are parts of more than one update. A set that somebody was
+// given is in Path of the answer of "get", or of what a reader was told under the name "config", in the form "a=7/2
+// b=7/2": update 7, two values.
 type Torn struct{}
 
 // Name implements [Checker].
@@ -54,7 +53,7 @@ func (t Torn) Step(h *history.History, i int) Verdict {
 	return violated(t, i, "c%d was given %s, which is of more than one update", e.Client, e.Path)
 }
 
-// unnumbered returns the first value of a set that no update can have written; empty if there is none.
+// unnumbered returns the first value of a set that no update can have written, or "" if there is none.
 func unnumbered(set string) string {
 	for _, v := range strings.Fields(set) {
 		var number, count int
@@ -66,8 +65,8 @@ func unnumbered(set string) string {
 	return ""
 }
 
-// leftBy returns the client and the number of the latest update that has succeeded and left the set which is given by
-// event i, as far as txns tell; 0 if there is none, so that the set is one of the reader's own making.
+// leftBy returns the client and the number of the latest successful update that left the set which event i gives, as
+// far as txns tell. It returns 0 if there is none: then the set is of the reader's own making.
 func leftBy(h *history.History, i int) (by int32, number int64) {
 	values, numbers := map[string]string{}, map[int32]int64{} // by path, and by object
 	for k := range h.Events[:i] {
@@ -105,7 +104,7 @@ func given(e *history.Event) bool {
 	return e.Kind == history.Told && e.Op == "config" || e.Kind == history.Return && e.Op == "get" && e.Err == nil
 }
 
-// whole reports whether a set is of one update. The empty set is of none.
+// whole reports whether all values of a set are of one update. The empty set has none, and is whole.
 func whole(set string) bool {
 	values := strings.Fields(set)
 	for _, v := range values {

@@ -7,15 +7,15 @@ import (
 	"zksim/model/history"
 )
 
-// Validity keeps a commit protocol from being safe by always aborting: where all
-// vote yes, nobody fails and nobody loses patience, the decision is to commit. So
-// a client that learns that a transaction is aborted must find a reason before: somebody
-// was about to vote no, did not want to wait any longer (Invoke of finish),
-// failed to begin it, or was a site whose ephemeral znode went with its session
-// or otherwise. And nobody may abort when the last vote has come: a znode with
-// "aborted" is not created below a transaction in which the znodes of all sites
-// say "yes", or all said so at some moment. A znode that has gone with its session says
-// so no more. Nor may a transaction vanish when a site has voted: nobody deletes a znode that
+// Validity keeps a commit protocol from being safe by always aborting: where all vote yes, nobody fails and nobody
+// loses patience, the decision is to commit. So there must be a reason before a client learns that a transaction is
+// aborted. Somebody was about to vote no, did not want to wait any longer (Invoke of finish), failed to begin it, or
+// was a site whose ephemeral znode went with its session or otherwise.
+//
+// Nobody may abort when the last vote has come: a znode with "aborted" is not created below a transaction in which the
+// znodes of all sites say "yes", or all said so at some moment. A znode that has gone with its session no longer says
+// so. Nor may a transaction vanish when a site has voted: nobody deletes a znode that says "yes" until somebody has
+// learned the decision.
 // says "yes" until somebody has learned the decision.
 //
 // The other events are those of [Atomicity].

@@ -9,8 +9,8 @@ import (
 	"zksim/model/history"
 )
 
-// Vocabulary is the words that a scenario's programs may record: those that its checkers
-// know, and those that it declares to be judged by nobody.
+// Vocabulary is the set of words that a scenario's programs may record: those that its checkers know, and those that it
+// declares to be judged by nobody.
 type Vocabulary struct {
 	open  bool // any word
 	known map[word]bool
@@ -21,9 +21,9 @@ type word struct {
 	class Class
 }
 
-// VocabularyOf returns the words that at least one of the checkers knows, and free ones of any
-// class. Any word will do if a checker does not say what it needs, since it may judge all of them,
-// or if none knows a word, since then operations are judged by nobody.
+// VocabularyOf returns the words that at least one of the checkers knows, and free ones of any class. Any word will do
+// if a checker does not say what it needs, because it may judge all of them. Any word will also do if no checker knows
+// a word, because then nobody judges operations.
 func VocabularyOf(all []Checker, free []string) Vocabulary {
 	v := Vocabulary{known: map[word]bool{}}
 	for _, c := range all {
@@ -44,8 +44,8 @@ func VocabularyOf(all []Checker, free []string) Vocabulary {
 	return v
 }
 
-// Unfit says why the operations of a history cannot be judged: no checker knows the word of one, or an object begins
-// one while the same goes on there, as when goroutines share it. "" if they can.
+// Unfit says why the operations of a history cannot be judged. Either no checker knows the word of one, or an object
+// begins one while the same goes on there, as when goroutines share it. Unfit returns "" if they can be judged.
 func (v *Vocabulary) Unfit(h *history.History) string {
 	if why := v.unknown(h); why != "" {
 		return fmt.Sprintf("no checker knows %s; a word that nobody is to judge belongs into Scenario.Words", why)
@@ -53,8 +53,8 @@ func (v *Vocabulary) Unfit(h *history.History) string {
 	return overlap(h)
 }
 
-// unknown says which word of a history nobody knows, the first of them, and which are known:
-// `the operation "tryacquire"; they know lock, trylock, unlock, ...`. It is empty if there is none.
+// unknown returns the first word of a history that nobody knows, and those that are known: `the operation "tryacquire";
+// they know lock, trylock, unlock, ...`. It returns "" if there is none.
 func (v *Vocabulary) unknown(h *history.History) string {
 	if v.open {
 		return ""
@@ -71,7 +71,7 @@ func (v *Vocabulary) unknown(h *history.History) string {
 	return ""
 }
 
-// Lacks returns one of some words that nobody knows, of any class; "" if there is none.
+// Lacks returns one of some words that nobody knows in any class, or "" if there is none.
 func (v *Vocabulary) Lacks(words []string) string {
 	for _, op := range words {
 		known := v.open
@@ -102,5 +102,5 @@ func (v *Vocabulary) explain(op string, c Class) string {
 	return fmt.Sprintf("%s; they know %s, the nearest being %q", what, strings.Join(words, ", "), nearest)
 }
 
-// distance is how far a word is from one that is known. Of a long one only the beginning is compared.
+// distance is how far a word is from a known one. Only the beginning of a long word is compared.
 func distance(a, b string) int { return edit.Distance(a[:min(len(a), 60)], b[:min(len(b), 60)]) }

@@ -11,14 +11,14 @@ import (
 // nothing but time can pass.
 const ToldRest = "at-rest"
 
-// Waits is the progress of those that wait: at a moment in which nothing but time can pass, nobody waits for what is
-// so already, even if something that happens later wakes it. So nobody waits for a lock, a lease or the leadership
-// while fewer have it than may, nobody waits to read while only readers have the lock and nobody waits to write, and
-// nobody waits to hear of a leader while somebody leads and has acknowledged it.
+// Waits is the progress of those that wait: at a moment when nothing but time can pass, nobody waits for what is so
+// already, even if something that happens later wakes it. So nobody waits for a lock, a lease or the leadership while
+// fewer have it than may. Nobody waits to read while only readers have the lock and nobody waits to write. Nobody waits
+// to hear of a leader while somebody leads and has acknowledged it.
 //
-// And nobody waits for an item of a queue while there is one that nobody can have got.
+// Nobody waits for an item of a queue while there is one that nobody can have got.
 //
-// The moments are those at which a program goes on that was at rest.
+// The moments are those at which a program that was at rest goes on.
 type Waits struct {
 	Leases int     // how many may have it at once; 0: 1
 	For    Awaited // what is waited for
@@ -97,7 +97,7 @@ type wait struct {
 	op string
 }
 
-// having is what an object believes to have.
+// having is what an object believes that it has.
 type having struct {
 	caller
 	leads bool // and has acknowledged it
@@ -148,7 +148,7 @@ func (m *waiters) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// judge objects to those that wait at event i for what is so.
+// judge objects to those that wait at event i for what is so already.
 func (m *waiters) judge(i int) Verdict {
 	leader := slices.IndexFunc(m.having, func(x having) bool { return x.leads })
 	written := slices.ContainsFunc(m.having, func(x having) bool { return !x.reads }) ||

@@ -7,15 +7,16 @@ import (
 	"zksim/model/history"
 )
 
-// consumers is the monitor of Waits for items: at rest, nobody waits for an item while more items were put for certain,
-// and got by nobody for all that is known, than can have been got without a word, as after an answer that leaves it
-// open or a crash in the middle. An item that was claimed is got until it is given back.
+// consumers is the monitor of Waits for items. At rest, nobody waits for an item while more items are certainly there
+// than can have been got without a word. An item is certainly there if it was put or given back, and nobody is known to
+// have got it since. An item can have been got without a word by an operation whose answer leaves that open, or whose
+// client crashes in the middle. A claimed item counts as got until it is given back.
 type consumers struct {
 	recipeEvents
 	Waits
 	waiting []wait
 	giving  []gift    // in progress, which the world knows
-	items   []inStock // that are there for certain, or that were got more often than put and given back for certain
+	items   []inStock // certainly there, or got more often than they were certainly put and given back
 	lost    int       // items that can have been got without a word
 }
 

@@ -11,12 +11,13 @@ import (
 
 // Watches is the promise of recipes about the memory that their watches take up, at the client and at the server.
 // Watches cannot be taken back. So when nothing can happen any more, no client watches a znode that does not exist: its
-// name never comes again, and the watch stays as long as the session. And no client leaves more watches of one kind on
-// one znode than Each between one call of a recipe and the next that it begins, those that overlap counted together,
-// while its session does not change state: each change of state may cost another one, since watches may be lost then.
+// name never comes again, and the watch stays as long as the session. Nor does a client leave more than Each watches of
+// one kind on one znode between one call of a recipe and the next that it begins. Calls that overlap are counted
+// together. The count starts again when the session changes state: each change may cost another watch, since watches
+// may be lost then.
 type Watches struct {
 	Each    int      // 0: any number
-	Missing []string // patterns as of path.Match of znodes that may be watched all the same, as they may come again
+	Missing []string // path.Match patterns of znodes that may be watched all the same, as they may come again
 }
 
 // Name implements [Checker].
@@ -47,8 +48,8 @@ type watched struct {
 	client   int32
 	path     string
 	call     string // by which it is left
-	answered bool   // that has been answered
-	latest   bool   // neither has the session changed state since, nor has the client begun another operation
+	answered bool   // the call has been answered
+	latest   bool   // since then the session has not changed state and the client has begun no operation
 }
 
 // children reports whether the watch is one on the list of children.
@@ -76,7 +77,7 @@ func (m *watchList) Sees(k history.Kind) bool {
 	return k == history.Invoke && m.Each > 0
 }
 
-// Hash implements [Monitor]. Which znodes are watched is known to the world, but for how many times.
+// Hash implements [Monitor]. The world knows which znodes are watched, but not how many times.
 func (m *watchList) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for _, w := range m.all {
@@ -113,8 +114,8 @@ func (m *watchList) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// replied notes the answer of a call that leaves a watch, and returns how many there are of that kind on the znode that
-// nothing excuses.
+// replied notes the answer of a call that leaves a watch. It returns how many watches of that kind on the znode nothing
+// excuses.
 func replied(all []watched, e *history.Event) (now []watched, n int) {
 	k := slices.IndexFunc(all, func(w watched) bool {
 		return !w.answered && w.client == e.Client && w.path == e.Path && w.call == e.Op

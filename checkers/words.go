@@ -9,7 +9,7 @@ import (
 
 // The words and needs that several checkers share.
 
-// queueWords are the words of queues; those that are not judged are the checker's own.
+// queueWords returns the words of queues. The checker does not judge others.
 func queueWords(others ...string) []Word {
 	all := slices.Concat(
 		judged("puts the item in Value, a number that the data of its znode are", "put"),
@@ -41,10 +41,10 @@ var watchKinds = []string{WatchData, WatchChildren, WatchCache, WatchMembers}
 var memberWords = append(judged("becomes a member by the znode in Path", Join),
 	judged("is a member no longer", Leave)...)
 
-// acquired is the need of those that judge beliefs.
+// acquired is the need of checkers that judge beliefs.
 var acquired = some("Acquired events", "record them with Object.Acquired", isKind(history.Acquired))
 
-// contested is the need of those that judge them between n clients.
+// contested is the need of checkers that judge beliefs between n clients.
 func contested(n int) Need {
 	return ofClients(n, fmt.Sprintf("Acquired events of %d clients", n), "let more clients get it in one run",
 		isKind(history.Acquired))
@@ -79,7 +79,7 @@ var atRest = Need{What: "a run that comes to rest",
 		return h.Outcome == history.Quiet
 	}}
 
-// configWords are the words of configurations, of which own are judged.
+// configWords returns the words of configurations, of which own are judged.
 func configWords(own ...Word) []Word {
 	all := append(own, unjudged("is judged by other checkers of configurations", "update", "get", "follow")...)
 	all = append(all, Word{"config", Telling, true, "is judged by other checkers of configurations"})
@@ -88,7 +88,7 @@ func configWords(own ...Word) []Word {
 	})
 }
 
-// sets is the need of those that judge sets of values.
+// sets is the need of checkers that judge sets of values.
 var sets = some("a set of values, by an answer of get or told as config", "record it with Object.Record", given)
 
 // assigns reports whether the event is an assignment of a task.

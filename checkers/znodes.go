@@ -9,18 +9,16 @@ import (
 	"zksim/model/history"
 )
 
-// Znodes is the linearizability of ZooKeeper itself, as its documentation
-// promises it: "writes are linearizable", and a read that follows a sync sees
-// every write that was answered before that sync was asked for. It judges recorded
-// operations on single znodes (Invoke and Return of create, set, delete and get,
-// with Path, Data and Version). A get begins no later than the call of a sync that
-// its client has made, and is left out if a deposed leader may have answered: that
-// one answers a sync by itself. All writes to those znodes have to be
-// recorded, and no two creates or sets of one znode may write the same data.
+// Znodes is the linearizability of ZooKeeper itself, as its documentation promises it: "writes are linearizable", and a
+// read that follows a sync sees every write that was answered before that sync was asked for. It judges recorded
+// operations on single znodes (Invoke and Return of create, set, delete and get, with Path, Data and Version). A get
+// begins no later than the call of a sync that its client has made. It is left out if a deposed leader may have
+// answered, because such a leader answers a sync by itself. All writes to those znodes have to be recorded, and no two
+// creates or sets of one znode may write the same data.
 //
-// Where the history has the txns, they give the order of the writes and the
-// fate of those with unknown outcomes, so that the check takes near-linear time;
-// elsewhere porcupine looks for an order, from when there were no such znodes, in which the zxids that are known grow.
+// Where the history has the txns, they give the order of the writes and the fate of those with unknown outcomes, so the
+// check takes near-linear time. Elsewhere porcupine looks for an order in which the known zxids grow. It begins when
+// there were no such znodes.
 type Znodes struct{}
 
 // Name implements [Checker].
@@ -56,7 +54,7 @@ func (z Znodes) Check(h *history.History) Verdict {
 	return Verdict{}
 }
 
-// inSomeOrder leaves it to porcupine to find an order.
+// inSomeOrder lets porcupine find an order.
 func (z Znodes) inSomeOrder(r *register) Verdict {
 	switch linearizable(r.searchable(), znodeState{}, znodeState.step) {
 	case Violated:
@@ -205,9 +203,8 @@ type znodeState struct {
 	last    int64 // the highest known zxid of its writes
 }
 
-// step is the sequential znode: whether it can answer a as it did, and what
-// becomes of it. A write with an unknown outcome that is not of record may fail,
-// or take effect when nobody looks any more.
+// step is the sequential znode: whether it can answer a as it did, and what becomes of it. A write with an unknown
+// outcome and without a known txn may fail, or take effect when nobody looks any more.
 func (s znodeState) step(a *access) (bool, znodeState) {
 	if z := a.at(); z != 0 && z <= s.last {
 		return false, s

@@ -51,9 +51,8 @@ func (z Znodes) executed(h *history.History, r *register) (writes []*access, v V
 	return writes, Verdict{}
 }
 
-// author returns which of the open operations the txn e executed: one of the
-// client that fits and, of several, the one that was answered first, as those
-// with unknown outcomes need no txn.
+// author returns the open operation that the txn e executed. It is of the same client, and fits. Of several it is the
+// one that was answered first, because those with unknown outcomes need no txn.
 func (s znodeState) author(open []*access, op string, e *history.Event) (best *access) {
 	for _, a := range open {
 		fits := a.op == op && a.client == e.Client && (op == "delete" || a.data == e.Data) &&
@@ -98,11 +97,10 @@ func (z Znodes) inZxidOrder(h *history.History, r *register) Verdict {
 	return Verdict{}
 }
 
-// walk goes through calls and answers in the order of time, with the znode in
-// the earliest state that is possible: a write takes place only when it must,
-// because it is answered now, or because an operation that is answered now fits
-// no state since its call. As later states can be reached later but earlier ones
-// never again, no other choice explains more.
+// walk goes through calls and answers in the order of time. It keeps the znode in the earliest state that is possible.
+// A write takes place only when it must: because it is answered now, or because an operation that is answered now fits
+// no state since its call. Later states can be reached later, but earlier ones never again, so no other choice explains
+// more.
 type walk struct {
 	state   znodeState
 	writes  []*access
@@ -110,7 +108,7 @@ type walk struct {
 	pending []*access // other operations that were called and fit no state yet
 }
 
-// settle lets those take place that fit the state.
+// settle lets the pending operations take place that fit the state.
 func (w *walk) settle() {
 	w.pending = drop(w.pending, func(a *access) bool {
 		ok, _ := w.state.step(a)
