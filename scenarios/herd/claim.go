@@ -8,28 +8,24 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// Claim is a promise about measurements of one variant with growing numbers of
-// clients.
+// Claim is a promise about measurements of one variant with growing numbers of clients.
 type Claim struct {
 	Doc string
-	// Broken says how the measurements break the claim, and is empty if they do not.
+	// Broken says how the measurements break the claim. It returns "" if they do not.
 	Broken func(all []Measurement) string
 }
 
-// PerEvent promises that there are at most so many notifications for each client that
-// goes on, on the average.
+// PerEvent promises at most so many notifications, on average, for each client that goes on.
 func PerEvent(most float64) Claim {
 	return atMost(most, "notifications", func(m Measurement) float64 { return m.Notifications })
 }
 
-// Wasted promises that at most so many notifications are in vain for each client that
-// goes on, on the average.
+// Wasted promises at most so many notifications in vain, on average, for each client that goes on.
 func Wasted(most float64) Claim {
 	return atMost(most, "notifications in vain", func(m Measurement) float64 { return m.Wasted })
 }
 
-// PerClient promises that each of the clients gets at most so many notifications for
-// each event, on the average.
+// PerClient promises that each client gets at most so many notifications, on average, for each event.
 func PerClient(most float64) Claim {
 	return atMost(most, "notifications to each client",
 		func(m Measurement) float64 { return m.Notifications / float64(m.Clients) })
@@ -47,8 +43,8 @@ func atMost(most float64, what string, of func(Measurement) float64) Claim {
 	}}
 }
 
-// SlopeBelow promises that notifications do not grow with the clients: that the
-// exponent of the power law that fits best is less than most.
+// SlopeBelow promises that notifications do not grow with the clients: the exponent of the best fitting power law is
+// less than most.
 func SlopeBelow(most float64) Claim {
 	return Claim{fmt.Sprintf("notifications grow more slowly than clients to the power of %g", most),
 		func(all []Measurement) string {
@@ -63,8 +59,8 @@ func SlopeBelow(most float64) Claim {
 // steps are the numbers of clients that Try measures with.
 var steps = []int{2, 5, 10, 20, 40, 80, 160, 320}
 
-// Try measures the variant with 2 to 320 clients, and returns what was measured, in a line, and how that breaks a
-// claim; "": not at all. It fails as [Measure] does.
+// Try measures the variant with 2 to 320 clients. It returns what was measured, in a line, and how that breaks a claim,
+// or "" if it breaks none. It fails as [Measure] does.
 func Try(v *Variant, claims ...Claim) (measured, broken string, err error) {
 	all, err := series(v)
 	if err != nil {

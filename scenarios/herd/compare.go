@@ -7,14 +7,12 @@ type Difference struct {
 	Count     string  `json:"count"`
 	Simulated float64 `json:"simulated"`
 	Real      float64 `json:"real"`
-	// Why they may differ; empty if the protocol determines the count, so that they
-	// must not.
+	// Why says why the two may differ. It is empty if the protocol determines the count, so that they must not.
 	Why string `json:"why,omitempty"`
 }
 
-// Compare returns all counts of two measurements of the variant with the same number
-// of clients. Times are not counts: of those a simulation knows only the order of
-// magnitude.
+// Compare returns all counts of two measurements of the variant with the same number of clients. Times are not counts:
+// a simulation knows only their order of magnitude.
 func (v *Variant) Compare(simulated, real Measurement) []Difference {
 	var all []Difference
 	add := func(count string, of func(m *Measurement) float64) {
@@ -31,7 +29,7 @@ func (v *Variant) Compare(simulated, real Measurement) []Difference {
 	return append(all, real.Server.Compare(v.Name, real.Clients)...)
 }
 
-// Compare sets what the servers have counted against what the clients have.
+// Compare sets what the servers have counted beside what the clients have.
 func (s *Server) Compare(variant string, clients int) []Difference {
 	row := func(count string, client, server int) Difference {
 		return Difference{variant, clients, count, float64(client), float64(server), ""}

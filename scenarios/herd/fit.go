@@ -9,9 +9,8 @@ type Fit struct {
 	Margin float64 // half of the slope's 95% confidence interval; infinite with fewer than 3 points
 }
 
-// smallest is the number of clients from which on fan-out is fitted. With few of
-// them "all the others" is far from "all", and those at the ends of a queue, who
-// wake nobody, are many.
+// smallest is the number of clients from which on fan-out is fitted. With few clients, "all the others" is far from
+// "all", and there are many at the ends of a queue, who wake nobody.
 const smallest = 20
 
 // FanOut fits notifications per event against clients.
@@ -25,8 +24,7 @@ func FanOut(all []Measurement) Fit {
 	return slope(x, y)
 }
 
-// slope fits y = c x^slope by least squares of the logarithms. All values must be
-// positive.
+// slope fits y = c x^slope by least squares of the logarithms. All values must be positive.
 func slope(x, y []float64) Fit {
 	n := float64(len(x))
 	var mx, my, sxx, sxy, rest float64
@@ -53,9 +51,8 @@ func slope(x, y []float64) Fit {
 	return f
 }
 
-// student returns the 97.5% quantile of Student's distribution: from a table, and
-// from 5 degrees of freedom on by the expansion of Abramowitz and Stegun 26.7.5,
-// which is right to 0.2%.
+// student returns the 97.5% quantile of Student's distribution. It comes from a table, and from 5 degrees of freedom on
+// from the expansion of Abramowitz and Stegun 26.7.5, which is right to 0.2%.
 func student(freedom int) float64 {
 	if table := []float64{12.706, 4.303, 3.182, 2.776}; freedom <= len(table) {
 		return table[freedom-1]

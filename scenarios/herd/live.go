@@ -11,9 +11,8 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// Server is what the servers of an ensemble have counted by their own figures (mntr)
-// during one measurement, from before its first client until all was quiet, and
-// what its clients have counted meanwhile.
+// Server is what the servers of an ensemble have counted (mntr) during one measurement, from before its first client
+// until all was quiet, and what its clients have counted meanwhile.
 type Server struct {
 	Fired         int `json:"fired"`         // watches that fired, no matter which client made the change
 	Notifications int `json:"notifications"` // that the clients got
@@ -44,9 +43,9 @@ type Run interface {
 	Failure() error           // what has gone wrong so far
 }
 
-// MeasureLive is Measure on a real ensemble. The events are the same, but come when
-// the effects of the one before are over rather than at given times. The watches and
-// packets by the servers' own figures are in the result if they tell them.
+// MeasureLive is Measure on a real ensemble. The events are the same, but each comes when the effects of the one before
+// are over, not at a given time. The result has the watches and packets that the servers have counted, if they tell
+// them.
 func MeasureLive(ctx context.Context, e Ensemble, v *Variant, clients int) (Measurement, error) {
 	if err := v.valid(); err != nil {
 		return Measurement{}, err
@@ -71,8 +70,8 @@ func MeasureLive(ctx context.Context, e Ensemble, v *Variant, clients int) (Meas
 	return m, nil
 }
 
-// conductor leads an experiment on a real ensemble. Where the timetable of the
-// simulator waits long enough, it waits until nothing is said any more.
+// conductor leads an experiment on a real ensemble. Where the simulator's timetable waits long enough, it waits until
+// nothing is said any more.
 type conductor struct {
 	ensemble Ensemble
 	clients  int
@@ -93,8 +92,8 @@ type conductor struct {
 	questions      int64 // the same
 }
 
-// How long nothing may be said before it is over: what a change has caused, the
-// coming of the clients, and everything. Each is an even number of naps.
+// How long nothing may be said before these are over: the effects of a change, the coming of the clients, and
+// everything. Each is an even number of naps.
 const (
 	quietAfterChange = 10 * time.Millisecond
 	quietAtBegin     = 200 * time.Millisecond
@@ -104,7 +103,7 @@ const (
 // liveLimit bounds the wait for an event, and for silence.
 const liveLimit = 20 * time.Second
 
-// conduct is told when the programs run, and returns when enough has happened.
+// conduct is called when the programs run, and returns when enough has happened.
 func (c *conductor) conduct(ctx context.Context, run Run) (err error) {
 	c.run = run
 	others := c.clients + 1 // all but the bystander
@@ -143,7 +142,7 @@ func (c *conductor) conduct(ctx context.Context, run Run) (err error) {
 	return c.last(ctx)
 }
 
-// last takes the figures of the end, at a moment without a ping or another question.
+// last takes the final figures, at a moment without a ping or another question.
 func (c *conductor) last(ctx context.Context) (err error) {
 	for {
 		c.sent, c.questions = c.run.Sent(), c.asked.Load()
@@ -166,10 +165,9 @@ func nap(ctx context.Context) error {
 	}
 }
 
-// quiet waits until the first n clients have been silent for so long, but not for
-// ever: something may have failed. The time is counted in naps, so that on a machine
-// that is too busy to let clients go on it does not go by either. In the middle of it
-// no server may lag behind another, since it still owes notifications then.
+// quiet waits until the first n clients have been silent for d, but not forever: something may have failed. It counts
+// the time in naps, so the time does not go by on a machine that is too busy to let clients go on. In the middle of it
+// no server may lag behind another, because it would still owe notifications.
 //
 //zksim:ignore only on a real ensemble
 func (c *conductor) quiet(ctx context.Context, n int, d time.Duration) {
@@ -187,8 +185,8 @@ func (c *conductor) quiet(ctx context.Context, n int, d time.Duration) {
 	}
 }
 
-// level reports whether all servers have applied the same txns. A server that does not
-// tell counts as level: who asks for its figures says what is wrong.
+// level reports whether all servers have applied the same txns. A server that does not tell counts as level: a call
+// that asks for its figures says what is wrong.
 func (c *conductor) level(ctx context.Context) bool {
 	if len(c.ensemble.Addrs()) == 1 {
 		return true
@@ -203,7 +201,7 @@ func (c *conductor) level(ctx context.Context) bool {
 	return len(zxids) <= 1
 }
 
-// player is the pace of one program; ctx ends with the run.
+// player returns the pace of one program. Its ctx ends with the run.
 func (c *conductor) player(p *engine.Process) pace {
 	ctx, _ := p.Interruptible()
 	return &player{c: c, ctx: ctx}
@@ -234,7 +232,7 @@ func (x *player) turn(p *Process) {
 	}
 }
 
-// settle does not return when enough has happened.
+// settle does not return once enough has happened.
 //
 //zksim:ignore only on a real ensemble
 func (x *player) settle(*Process) {
@@ -244,7 +242,7 @@ func (x *player) settle(*Process) {
 	}
 }
 
-// rest does not return when everything is over.
+// rest does not return once everything is over.
 //
 //zksim:ignore only on a real ensemble
 func (x *player) rest(p *Process, d time.Duration) {

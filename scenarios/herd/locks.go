@@ -13,12 +13,12 @@ type Locker interface {
 	Unlock(ctx context.Context) error
 }
 
-// Dir is the znode below which the recipe of Locks has its own; it exists.
+// Dir is the znode below which the recipe of Locks has its own znodes. It exists.
 const Dir = "/herd"
 
-// Locks is the variant in which all clients want a lock again and again: when one
-// releases it all the others wait, and it comes back when somebody else holds it.
-// The znodes of the lock are to be below p.Path(Dir), which exists; no other znode does.
+// Locks is the variant in which all clients want a lock again and again. When one releases it, all others wait, and the
+// one comes back when somebody else holds it. The znodes of the lock must be below p.Path(Dir), which exists; no other
+// znode does.
 func Locks[L Locker](name string, newLocker func(p *engine.Process) L) Variant {
 	return Variant{Name: name, Doc: "clients wait for a lock", Goes: "a client gets the lock",
 		Setup:  []model.Request{engine.Mkdir(Dir)},

@@ -12,8 +12,7 @@ import (
 	"zksim/sim"
 )
 
-// Measurement is what one run has shown. What is called per event is divided by
-// the number of clients that went on.
+// Measurement is what one run has shown. What is given per event is divided by the number of clients that went on.
 type Measurement struct {
 	Variant string `json:"variant"`
 	Clients int    `json:"clients"`
@@ -21,7 +20,7 @@ type Measurement struct {
 	Seed    uint64 `json:"seed,omitempty"` // of the simulation
 	Events  int    `json:"events"`         // clients that went on
 
-	Notifications float64 `json:"notifications"` // per event, to others than the author of the change
+	Notifications float64 `json:"notifications"` // per event, to clients other than the author of the change
 	Burst         int     `json:"burst"`         // the most that one change caused
 	Wasted        float64 `json:"wasted"`        // of Notifications, those after which the client could not go on
 	Requests      float64 `json:"requests"`      // per event
@@ -30,13 +29,11 @@ type Measurement struct {
 	Watches       int     `json:"watches"`       // set at the same time, at most
 	Rate          float64 `json:"request_rate"`  // requests a second, from the beginning to the last event
 
-	// From what lets somebody go on until somebody does. Zero with one client, if it is
-	// that client which does it.
+	// The time from what lets somebody go on until somebody does. Zero with one client, if that client does it itself.
 	P50 time.Duration `json:"handover_p50_ns"`
 	P99 time.Duration `json:"handover_p99_ns"`
 
-	// What a bystander's read takes: the median before the first event, and the
-	// longest from then on.
+	// The time that a bystander's read takes: the median before the first event, and the longest from then on.
 	Quiet time.Duration `json:"read_quiet_ns"`
 	Spike time.Duration `json:"read_spike_ns"`
 
@@ -55,8 +52,8 @@ func (v *Variant) valid() error {
 	return s.Valid()
 }
 
-// Measure runs the variant with a number of clients, 1 or more. It fails if the variant has no Program or is otherwise
-// not valid, if a client fails, if not enough of them go on, or when ctx is done.
+// Measure runs the variant with a number of clients, 1 or more. It fails if the variant is not valid, for example
+// without a Program, if a client fails, if not enough clients go on, or when ctx is done.
 func Measure(ctx context.Context, r *engine.Runner, v *Variant, clients int, seed uint64) (Measurement, error) {
 	if err := v.valid(); err != nil {
 		return Measurement{}, err
@@ -92,8 +89,7 @@ func Measure(ctx context.Context, r *engine.Runner, v *Variant, clients int, see
 	return m, nil
 }
 
-// quantile returns the value below or at which that part of the values is, 0 if
-// there are none.
+// quantile returns the value at or below which a fraction q of the values is, or 0 if there are none.
 func quantile(values []time.Duration, q float64) time.Duration {
 	if len(values) == 0 {
 		return 0

@@ -7,21 +7,21 @@ import (
 	"zksim/model"
 )
 
-// Memory is what the model of a server takes for watches.
+// Memory is the memory that the model of a server takes for watches.
 type Memory struct {
-	Watches int     `json:"watches"` // each of another connection
+	Watches int     `json:"watches"` // each on a connection of its own
 	Layout  string  `json:"layout"`
 	Bytes   float64 `json:"bytes"` // for all of them, without the paths
 }
 
-// Layouts of watches: as a queue leaves them, and as a herd does.
+// Layouts of watches: OwnZnodes as a queue leaves them, OneZnode as a herd does.
 const (
 	OwnZnodes = "a znode for each"
 	OneZnode  = "one znode for all"
 )
 
-// WatchMemory measures what that many watches take, by the heap of this process:
-// nothing else may use it meanwhile.
+// WatchMemory measures the memory that so many watches take, by the heap of this process. Nothing else may use the heap
+// meanwhile.
 func WatchMemory(watches int) []Memory {
 	var all []Memory
 	for _, layout := range []string{OwnZnodes, OneZnode} {
@@ -30,10 +30,10 @@ func WatchMemory(watches int) []Memory {
 	return all
 }
 
-// enough is how many watches there must be for what else is on the heap not to matter.
+// enough is how many watches there must be for the rest of the heap not to matter.
 const enough = 20_000
 
-// heldBy measures with as many servers as it takes.
+// heldBy measures with as many servers as it takes to have enough watches.
 func heldBy(watches int, layout string) float64 {
 	servers := make([]*model.Server, max(1, enough/watches))
 	conns := make([]model.Conn, watches*len(servers))

@@ -14,7 +14,7 @@ type pace interface {
 	arrive(p *Process)                    // returns when the client may come
 	open(p *Process, after time.Duration) // returns so long after the measurement has begun
 	turn(p *Process)                      // returns when it is the client's turn; they come in the order of their numbers
-	// returns when what has happened has had all its effects; never when enough has happened
+	// returns when what has happened has had all its effects; never once enough has happened
 	settle(p *Process)
 	rest(p *Process, d time.Duration) // returns after that time
 	next(p *Process)                  // returns when another client has gone on after this one, if there is another
@@ -24,36 +24,31 @@ type pace interface {
 // Rest waits.
 func (p *Process) Rest(d time.Duration) { p.pace.rest(p, d) }
 
-// Opening waits until the measurement begins and so long after that. It returns at
-// once if that time is over.
+// Opening waits until the given time after the measurement begins. It returns at once if that time is over.
 func (p *Process) Opening(after time.Duration) { p.pace.open(p, after) }
 
-// Turn waits until the measurement has begun and it is this client's turn to do what
-// all do one after the other.
+// Turn waits until the measurement has begun and it is this client's turn to do what all do one after the other.
 func (p *Process) Turn() { p.pace.turn(p) }
 
-// Settle waits until everybody has looked at what has happened, and waits again. It
-// does not return when enough has happened, so that a measurement ends with all
-// effects of its last event and without a new one.
+// Settle waits until everybody has looked at what has happened, and waits again. It does not return once enough has
+// happened, so that a measurement ends with all effects of its last event and without a new one.
 func (p *Process) Settle() { p.pace.settle(p) }
 
-// next waits until another client has gone on after this one, if there is another, so
-// that a client that gives something up is not the one who gets it.
+// next waits until another client has gone on after this one, if there is another. So a client that gives something up
+// is not the one that gets it.
 func (p *Process) next() { p.pace.next(p) }
 
-// timetable is the pace of the simulator, shared by all programs of a run. All times
-// are given beforehand.
+// timetable is the pace of the simulator, shared by all programs of a run. All times are set beforehand.
 type timetable struct {
 	began   time.Time     // nearly the same for all
 	opening time.Duration // by then everybody waits
 	pause   time.Duration // after a change all have looked, and wait again
 
-	events, seen int           // how many goings-on are enough, and have been
+	events, seen int           // how many events are enough, and have been
 	last         time.Duration // when the last one was, since began
 }
 
-// newTimetable makes the timetable of a variant. A herd needs time to come and to go,
-// so all times grow with its size.
+// newTimetable makes the timetable of a variant. A herd needs time to come and to go, so all times grow with its size.
 func newTimetable(v *Variant, clients int) *timetable {
 	n := time.Duration(clients)
 	t := &timetable{opening: 500*time.Millisecond + n*2*time.Millisecond, pause: 5*time.Millisecond + n*time.Millisecond/4,
@@ -66,7 +61,7 @@ func newTimetable(v *Variant, clients int) *timetable {
 	return t
 }
 
-// limit is when a run that has not come to its end is given up.
+// limit is when a run that has not ended is given up.
 func (t *timetable) limit() time.Duration {
 	return 2*t.opening + 10*time.Second + time.Duration(4*t.events)*t.pause
 }
@@ -76,8 +71,7 @@ func (t *timetable) over(h *history.History, now time.Duration) bool {
 	return t.seen >= t.events && now > t.last+t.pause || now > t.limit() || len(h.Failed) > 0
 }
 
-// Clients come in groups, since everyone reads the list of those who are there: it
-// is the same list for a whole group.
+// Clients come in groups, because each reads the list of those that are there: a whole group gets the same list.
 const (
 	group = 1000                   // at least
 	comes = 250 * time.Microsecond // for each client

@@ -7,11 +7,10 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// QuietPath is what the bystander reads, and nobody else.
+// QuietPath is what the bystander reads. Nobody else does.
 const QuietPath = "/bystander"
 
-// scenario is the workload with n clients, the driver and the bystander, each of
-// which gets a pace when it starts.
+// scenario is the workload with n clients, the driver and the bystander. Each gets a pace when it starts.
 func (v *Variant) scenario(n int, newPace func(p *engine.Process) pace) engine.Scenario {
 	setup := append([]model.Request{engine.Mkdir(QuietPath)}, v.Setup...)
 	return engine.Scenario{Name: v.Name, Doc: v.Doc, Clients: n + 2, Setup: setup, Program: func(p *engine.Process) {
@@ -41,8 +40,7 @@ func (p *Process) stand() {
 	}
 }
 
-// Went records how an operation that waits has ended, and reports whether the client
-// can go on.
+// Went records how a waiting operation has ended, and reports whether the client can go on.
 func (p *Process) Went(err error) bool {
 	if err != nil {
 		p.Fail(err)

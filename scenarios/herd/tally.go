@@ -23,7 +23,7 @@ type tally struct {
 	m         Measurement
 	told      int // notifications in the whole history
 	waiting   int // watches that were set when the measurement began
-	notified  int // in the measurement, whomever, the authors too
+	notified  int // in the measurement, to any client, the authors too
 	answered  int
 	requested int
 	wasted    int
@@ -37,7 +37,7 @@ type tally struct {
 	quiet     []time.Duration
 }
 
-// watch is one that is set.
+// watch is a watch that is set.
 type watch struct {
 	client   int32
 	path     string
@@ -61,8 +61,7 @@ func newTally(h *history.History, times []time.Duration, begin time.Duration, cl
 		authors: map[int64]int32{}, bursts: map[int64]int{}, pending: make([]bool, clients+3), watches: map[watch]bool{}}
 }
 
-// add counts an event. What happens before the measurement begins counts only for
-// what is there then.
+// add counts an event. Events before the measurement begins count only for what is there then.
 func (t *tally) add(e *history.Event) {
 	now := time.Duration(0)
 	if e.Step > 0 {
@@ -168,7 +167,7 @@ func (t *tally) unwatch(e *history.Event) {
 	}
 }
 
-// finish makes the sums.
+// finish computes the sums.
 func (t *tally) finish() {
 	for _, waits := range t.pending {
 		if waits {
