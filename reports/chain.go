@@ -7,8 +7,9 @@ import (
 	"zksim/model/history"
 )
 
-// chain is the drawing of who waits for what: a box for each client, one below the other, the one that holds everybody
-// up last, and beside it in words what it waits for. It fits into a narrow window.
+// chain is the drawing of who waits for what: a box for each client, one below the other. The last client is the one
+// that holds everybody up. What a client waits for stands in words beside its box. The drawing fits into a narrow
+// window.
 type chain struct {
 	Width, Height int
 	Boxes         []box
@@ -42,7 +43,7 @@ const (
 	chainLength = 6 // boxes that are drawn at most
 )
 
-// drawChain draws why nobody goes on; nil if nobody waits.
+// drawChain draws why nobody goes on. It returns nil if nobody waits.
 func drawChain(h *history.History, n *names) *chain {
 	front := checkers.Chain(h)
 	if len(front) == 0 {

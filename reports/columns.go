@@ -11,8 +11,9 @@ import (
 )
 
 // WriteColumns writes a run as a table of plain text, for issues and terminals: a row for each step, a column for each
-// server and client. Lines are that many columns wide, and wider only where a column would have less than twelve. Above
-// the first step are the znodes that were set up, by their folders, and in the end the short names that were used.
+// server and client. Lines have the given width. They are wider only where a column would have less than twelve
+// characters. Above the first step are the znodes that were set up, by their folders. The short names that were used
+// come last.
 func WriteColumns(w io.Writer, f *Failure, columns int) error {
 	t := newGrid(w, f, columns)
 	n := newNames(f.History, f.Trace)
@@ -124,10 +125,10 @@ func (t *grid) passage(f *Failure, p passage) {
 	}
 }
 
-// executes begins what a server does for a client.
+// executes matches the beginning of what a server does for a client.
 var executes = regexp.MustCompile(`^s([0-9]+) (executes|applies|is no longer|finds out|, which was deposed)`)
 
-// cell returns the column of a line, -1 for one that is about everything, and what is to stand there.
+// cell returns the column of a line, or -1 if it is about everything, and what the column says.
 func (t *grid) cell(p passage, l line, at int) (int, string) {
 	switch {
 	case l.Class == errorLine:
@@ -161,7 +162,7 @@ func (t *grid) row(number string, cells []string) {
 	for k := range height {
 		fmt.Fprintf(t.out, "%*s", stepWidth, number)
 		number = ""
-		blank := 0 // that are not written at the end of a line
+		blank := 0 // blanks, which are not written at the end of a line
 		for i := range wrapped {
 			cell := ""
 			if k < len(wrapped[i]) {
@@ -177,7 +178,7 @@ func (t *grid) row(number string, cells []string) {
 	}
 }
 
-// across adds what is about everything, over all columns.
+// across adds a text that is about everything, over all columns.
 func (t *grid) across(text string) {
 	for _, line := range fold(text, t.total-3) {
 		fmt.Fprintf(t.out, " = %s\n", line)
@@ -189,7 +190,7 @@ func (t *grid) rule() {
 	fmt.Fprintf(t.out, "%s%s\n", strings.Repeat("-", stepWidth), dashes)
 }
 
-// fold breaks a text into lines of that many characters at most: at blanks, and words that are too long anywhere.
+// fold breaks a text into lines of at most width characters: at blanks, and within a word if that is too long.
 func fold(text string, width int) []string {
 	var lines []string
 	line := []rune{}

@@ -6,16 +6,16 @@ import (
 	"zksim/model/history"
 )
 
-// Measures of the lane of the chance of failure: the height of 100%, and letters of the
-// name of a transition.
+// Measures of the lane of the chance of failure: the height of 100%, the margin, and how many letters of a transition's
+// name are shown.
 const (
 	curveHeight = 30.0
 	curveMargin = 9.0
 	longestName = 40
 )
 
-// chances is the lane of the chance of failure: in the column of a step it goes from
-// the chance before it to that after it.
+// chances draws the lane of the chance of failure. In the column of a step it goes from the chance before the step to
+// the chance after it.
 func (p *picture) chances() {
 	w := p.f.Report.Why
 	if w == nil || !w.Known(p.first-1) {
@@ -49,7 +49,7 @@ func (p *picture) chances() {
 	p.Lanes[len(p.Lanes)-1].Scaled = true
 }
 
-// decision says beside the step that decides what it is.
+// decision writes what the step that decides is, beside the step.
 func (p *picture) decision(w *history.Futures) {
 	name := cut([]rune(p.text(w.Name)), longestName)
 	text := fmt.Sprintf("decides: %s, from %s to %s", string(name), history.Percent(w.Chance(w.Step-1)),

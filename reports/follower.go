@@ -13,7 +13,7 @@ type follower struct {
 	servers int
 	at      []int // by step: the server that acts; -1: none
 	leader  []int // by step: the one that leads
-	// recorded says that there are no servers that could be told apart: one stands for the ensemble.
+	// recorded says that no servers can be told apart: one stands for the ensemble.
 	recorded bool
 }
 
@@ -51,7 +51,7 @@ func newFollower(f *Failure) *follower {
 	return x
 }
 
-// acts returns the server that a step is about: the one that it names, that of its client, or else the leader.
+// acts returns the server that a step is about: the one that it names, the one of its client, or else the leader.
 func (x *follower) acts(s *history.Step, connected map[string]int, standing map[string][]string) int {
 	if m := executes.FindStringSubmatch(s.Did); m != nil {
 		return serverOf("s" + m[1])
@@ -66,7 +66,8 @@ func (x *follower) acts(s *history.Step, connected map[string]int, standing map[
 	return x.leading(standing)
 }
 
-// leading returns the server that leads: the first that has applied everything and is not cut off; -1: there is none.
+// leading returns the server that leads: the first that has applied everything and is not cut off, or -1 if there is
+// none.
 func (x *follower) leading(standing map[string][]string) int {
 	for k := range x.servers {
 		if cells := standing[fmt.Sprintf("s%d", k+1)]; len(cells) == 2 && cells[0] == "0" && cells[1] == "no" {
@@ -82,7 +83,7 @@ func (x *follower) leads(step int) int { return x.leader[step] }
 // server returns the server that acts in a step, -1 if none does.
 func (x *follower) server(step int) int { return x.at[step] }
 
-// serverOf returns the number of a server from its name, from 0; -1: it is none.
+// serverOf returns the number of a server, from 0, by its name, or -1 if it is no server.
 func serverOf(name string) int {
 	k := 0
 	if n, _ := fmt.Sscanf(name, "s%d", &k); n != 1 {

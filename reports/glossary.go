@@ -11,7 +11,7 @@ import (
 // simulated are the words of the glossary that mean something only in simulated runs.
 var simulated = []string{"fault plan", "hash", "random futures", "schedule", "seed"}
 
-// glossaryOf is what the page of a failure needs of the glossary.
+// glossaryOf returns what the page of a failure needs of the glossary.
 func glossaryOf(f *Failure) []fact {
 	if !f.live() {
 		return glossary
@@ -19,7 +19,7 @@ func glossaryOf(f *Failure) []fact {
 	return slices.DeleteFunc(slices.Clone(glossary), func(x fact) bool { return slices.Contains(simulated, x.Name) })
 }
 
-// glossary says what words mean that readers of a page may not know, in the order of the alphabet.
+// glossary explains words that readers of a page may not know, in alphabetical order.
 var glossary = []fact{
 	{"czxid", "the zxid of the txn that has created a znode; recipes take it as a token, since it only grows"},
 	{"ensemble", "the servers of one ZooKeeper; a client has a connection to one of them at a time"},
@@ -54,7 +54,7 @@ var glossed = func() *regexp.Regexp {
 // besides are characters that make a word beside them a part of a path or name.
 const besides = "/_-#.:*\\"
 
-// gloss makes a text fit for a page, with the meanings of its words to hover over: of each word the first time.
+// gloss makes a text fit for a page. Each word of the glossary has its meaning to hover over, the first time it occurs.
 func gloss(s string) template.HTML {
 	var b strings.Builder
 	seen, done := map[string]bool{}, 0

@@ -11,7 +11,7 @@ import (
 // folded is the height of the lane of clients that are idle.
 const folded = 20.0
 
-// clients are the lanes of the clients. Neighbours that are idle share one.
+// clients draws the lanes of the clients. Idle neighbours share one.
 func (p *picture) clients(s *spans) {
 	_, marked := p.f.place()
 	var idle []int32
@@ -32,8 +32,7 @@ func (p *picture) clients(s *spans) {
 	fold()
 }
 
-// idle reports whether a client does nothing in the steps shown: nothing happens to it, and nothing of it is under
-// way.
+// idle reports whether a client does nothing in the steps shown: nothing happens to it, and it has nothing under way.
 func (p *picture) idle(c int32, s *spans) bool {
 	for i := range p.f.History.Events {
 		if e := &p.f.History.Events[i]; e.Client == c && p.visible(int(e.Step)) {

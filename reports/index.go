@@ -14,12 +14,12 @@ import (
 	"zksim/model/history"
 )
 
-// Index is what index.html tells of a run of many scenarios.
+// Index is the content of index.html for a run of many scenarios.
 type Index struct {
 	Title   string
 	Summary string   // a line
 	Beside  []string // names of files and folders beside the page that belong to it
-	Notes   []string // what is to be known before anything else, as that a part of the work is missing
+	Notes   []string // what to know before anything else, such as that a part of the work is missing
 	Rows    []Row    // in the order of the page
 	Gone    []Row    // failures of an earlier run that this one did not find
 }
@@ -28,17 +28,17 @@ type Index struct {
 type Row struct {
 	Format   string      `json:"format"` // RowFormat
 	Scenario string      `json:"scenario"`
-	By       string      `json:"by,omitempty"` // what came to it, as "prove"; empty: seeds
+	By       string      `json:"by,omitempty"` // what came to the result, such as "prove"; empty: seeds
 	Doc      string      `json:"doc,omitempty"`
 	Source   string      `json:"source,omitempty"`
 	Status   string      `json:"status"`            // one of Statuses
-	Says     string      `json:"says"`              // what it came to, in a line or several
+	Says     string      `json:"says"`              // the result, in a line or several
 	Struck   []Count     `json:"struck,omitempty"`  // faults that struck
 	Quiet    []string    `json:"quiet,omitempty"`   // faults that could have
 	Goals    []Count     `json:"goals,omitempty"`   // and in how many runs each was reached
 	Holders  int         `json:"holders,omitempty"` // the most that held the lock at once
 	Failure  *RowFailure `json:"failure,omitempty"`
-	// Others are further failures, which another checker has found or another step decides.
+	// Others are further failures: found by another checker, or decided by another step.
 	Others []*RowFailure `json:"others,omitempty"`
 }
 
@@ -61,7 +61,7 @@ type Count struct {
 	Of    int    `json:"of,omitempty"` // runs in which it could; 0: all
 }
 
-// String is "lose-reply 12 (10 of 40)", or "a lost reply in 7 runs".
+// String returns a count in words, such as "lose-reply 12 (10 of 40)" or "a lost reply in 7 runs".
 func (c Count) String() string {
 	if c.Of > 0 {
 		return fmt.Sprintf("%s %d (%d of %d)", c.Name, c.Times, c.Runs, c.Of)
@@ -76,7 +76,7 @@ type RowFailure struct {
 	Where     string   `json:"where"`              // which run has failed
 	State     string   `json:"state,omitempty"`    // new, ongoing or regressed, since an earlier run
 	Decision  string   `json:"decision,omitempty"` // what decides it; empty: it was not looked for
-	Decides   string   `json:"decides,omitempty"`  // the kind of its step, as lose-reply; empty: none does
+	Decides   string   `json:"decides,omitempty"`  // the kind of its step, such as lose-reply; empty: none does
 	Page      string   `json:"page,omitempty"`     // from the folder of the index, with slashes; empty: there is none
 	Reproduce []string `json:"reproduce,omitempty"`
 }
@@ -90,7 +90,7 @@ func (f *RowFailure) decided(w *history.Futures) {
 	f.Decides, _, _ = strings.Cut(w.Name, " ")
 }
 
-// NewRowFailure is the row of a failure whose page is there.
+// NewRowFailure returns the row of a failure whose page exists.
 func NewRowFailure(f *Failure, where, page string) *RowFailure {
 	r := &RowFailure{Checker: f.Verdict.Checker, Message: newNames(f.History, f.Trace).text(f.Verdict.Message),
 		Where: where, Page: page, Reproduce: f.Report.Reproduce}
@@ -98,7 +98,7 @@ func NewRowFailure(f *Failure, where, page string) *RowFailure {
 	return r
 }
 
-// Statuses are what becomes of a scenario, the worst first.
+// Statuses are what can become of a scenario, the worst first.
 var Statuses = []string{"nondeterministic", "misused", "violated", "escaped", "inconclusive", "not run", "caught",
 	"held"}
 
@@ -131,7 +131,7 @@ type index struct {
 	StyleHash string
 }
 
-// group is the failures that one checker has found and a step of one kind decides.
+// group is the failures that one checker has found and that a step of one kind decides.
 type group struct {
 	Expected         bool // they are mutants
 	Checker, Decides string
@@ -170,7 +170,7 @@ func WriteIndex(w io.Writer, x *Index) error {
 	return err
 }
 
-// failures returns all that the row has.
+// failures returns all failures of the row.
 func (r *Row) failures() []*RowFailure {
 	if r.Failure == nil {
 		return nil
@@ -178,8 +178,8 @@ func (r *Row) failures() []*RowFailure {
 	return slices.Concat([]*RowFailure{r.Failure}, r.Others)
 }
 
-// groups puts failures together, those that must not be before the mutants, the busiest checkers and the largest
-// groups of each first.
+// groups puts failures together. Those that must not be come before the mutants. Then the busiest checkers come first,
+// and the largest groups of each.
 func groups(rows []Row) (all []group) {
 	type finder struct {
 		expected bool

@@ -1,7 +1,7 @@
 package reports
 
-// labels places the labels of the marks of a lane so that none lies on another:
-// in as many rows as it takes, but not in too many.
+// labels places the labels of the marks of a lane so that none lies on another. It takes as many rows as it needs, up
+// to mostRows.
 type labels struct {
 	ends []float64 // of each row
 	edge float64   // the right end of the picture
@@ -11,9 +11,8 @@ const mostRows = 6
 
 func (p *picture) newLabels() *labels { return &labels{edge: p.Width - rightMargin/2} }
 
-// place returns the row for a mark at x with a label of that width, which goes to
-// its right if there is room, and where the label begins; or that there is no
-// place for it.
+// place returns the row for a mark at x with a label of that width, and where the label begins. The label goes to the
+// right of the mark if there is room. ok is false if there is no place for it.
 func (l *labels) place(x, width float64) (row int, at float64, ok bool) {
 	if at = x + 10; at+width > l.edge {
 		at = x - 10 - width
@@ -31,11 +30,10 @@ func (l *labels) place(x, width float64) (row int, at float64, ok bool) {
 	return len(l.ends) - 1, at, true
 }
 
-// height is that of the lane.
+// height is the height of the lane.
 func (l *labels) height() float64 { return 8 + rowHeight*float64(max(1, len(l.ends))) }
 
-// mark adds a sign with a label to the open lane; without the label where that
-// has no place.
+// mark adds a sign with a label to the open lane. Where there is no place for the label, it adds only the sign.
 func (p *picture) mark(l *labels, s shape, sign string) {
 	label := p.text(s.Text)
 	x := p.x(s.Step)

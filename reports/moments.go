@@ -23,7 +23,7 @@ type moment struct {
 // cause is an earlier moment at another host from which news has come.
 type cause struct {
 	moment int
-	kind   string // request, reply, txn or watch event
+	kind   string // request, reply, txn, watch event or fault
 }
 
 // The kinds of causes.
@@ -35,7 +35,7 @@ const (
 	byFault   = "fault"
 )
 
-// pending is a call that was not answered yet.
+// pending is a call that has not been answered yet.
 type pending struct {
 	asked  string
 	call   int     // its moment
@@ -96,7 +96,7 @@ func newChart(f *Failure) *chart {
 	return x
 }
 
-// add appends a moment and returns its number. Causes at the same host are left out: what happens there is in order.
+// add appends a moment and returns its number. It leaves out causes at the same host: what happens there is in order.
 func (x *chart) add(host, step int, name, text string, after ...cause) int {
 	after = slices.DeleteFunc(after, func(c cause) bool { return c.moment < 0 || x.moments[c.moment].host == host })
 	x.moments = append(x.moments, moment{host: host, step: step, name: clip(Printable(x.names.text(name))),
@@ -135,9 +135,9 @@ func (x *chart) step(i int, s *history.Step) {
 	}
 }
 
-// executed returns the call that a step executes, nil if there is none: the first of its client that waits for that and
-// fits what the step says, or else the last that has ended without an answer. It is the other way around if the step
-// says that it was sent before.
+// executed returns the call that a step executes, or nil if there is none. It is the first call of the client that
+// waits for that and fits what the step says, or else the last one that has ended without an answer. It is the other
+// way around if the step says that the call was sent before.
 func (x *chart) executed(s *history.Step) *pending {
 	c := clientOf(s.Name)
 	fits := func(p *pending) bool { return p.served < 0 && p.is(s.Did) }
@@ -156,7 +156,7 @@ func (x *chart) executed(s *history.Step) *pending {
 	return x.calls[c][k]
 }
 
-// is reports whether a text tells of the call.
+// is reports whether a text is about the call.
 func (p *pending) is(text string) bool {
 	asked := p.asked
 	if asked == "closeSession" {
@@ -165,7 +165,7 @@ func (p *pending) is(text string) bool {
 	return strings.Contains(text+" ", " "+asked+" ") || strings.Contains(text, " "+asked+",")
 }
 
-// makes reports whether a txn can be that of the call.
+// makes reports whether the call can have made a txn.
 func (p *pending) makes(v *history.Event) bool {
 	op, path, _ := strings.Cut(p.asked, " ")
 	switch {
@@ -228,7 +228,7 @@ func (x *chart) strikes(v *history.Event, i int) string {
 	return v.Op
 }
 
-// struck is the fault of this step as a cause of what happens at the client that it strikes.
+// struck returns the fault of this step as a cause of what happens at the client that it strikes.
 func (x *chart) struck(c int32) []cause {
 	if x.fault < 0 || !strings.HasSuffix(x.moments[x.fault].name, " "+client(c)) {
 		return nil
@@ -266,8 +266,8 @@ func (x *chart) committed(v *history.Event, i int, text string) {
 	}
 }
 
-// answer returns the causes of a reply, and takes its call off the list: of several that fit, one that was executed, or
-// was not, as the reply says. What no server has answered has none.
+// answer returns the causes of a reply, and takes its call off the list. If several calls fit, it takes one that was
+// executed, or one that was not, as the reply says. A reply that no server has given has no causes.
 func (x *chart) answer(v *history.Event, i int) []cause {
 	list := x.calls[v.Client]
 	unanswered := v.Err != nil && slices.Contains(withoutAnswer, reason(v.Err))
@@ -298,7 +298,7 @@ func (x *chart) answer(v *history.Event, i int) []cause {
 var withoutAnswer = []string{"connection closed", "session has been expired by the server",
 	"could not connect to a server", "context canceled", "context deadline exceeded", "write tcp: broken pipe"}
 
-// known returns the causes of news of a txn in a step: the txn, and its being applied by the server that tells of it.
+// known returns the causes of news of a txn in a step: the txn, and its application by the server that tells of it.
 func (x *chart) known(zxid int64, i int, kind string) []cause {
 	txn, known := x.txns[zxid]
 	if !known {

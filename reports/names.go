@@ -13,9 +13,8 @@ import (
 	"zksim/model/history"
 )
 
-// names shortens the paths of a run, so that sentences can be read: a znode
-// whose name has a GUID or a sequence number goes by "lock#3". What comes out is
-// printable and of bounded length, whatever a program has used as path or data.
+// names shortens the paths of a run so that sentences can be read: a znode whose name has a GUID or a sequence number
+// goes by "lock#3". The result is printable and of bounded length, whatever a program has used as path or data.
 type names struct {
 	short    map[string]string // by path
 	replacer *strings.Replacer
@@ -40,7 +39,7 @@ func newNames(h *history.History, t *history.Trace) *names {
 	}
 	n := &names{short: map[string]string{}}
 	var pairs []string
-	// the longest first: it may begin with another
+	// the longest comes first, because it may begin with another
 	for _, p := range slices.SortedFunc(maps.Keys(paths), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
 	}) {
@@ -56,7 +55,7 @@ func newNames(h *history.History, t *history.Trace) *names {
 	return n
 }
 
-// pathsOf returns the znodes of which there is news between two steps.
+// pathsOf returns the znodes that there is news of between two steps.
 func pathsOf(h *history.History, t *history.Trace, first, last int) map[string]bool {
 	paths := map[string]bool{}
 	for i := range h.Events {
@@ -83,8 +82,8 @@ func pathsOf(h *history.History, t *history.Trace, first, last int) map[string]b
 	return paths
 }
 
-// nickname is the short name of a path, if it is the only one with that name; ""
-// for a path that needs none.
+// nickname returns the short name of a path, if it is the only one with that name. It returns "" for a path that needs
+// none.
 func nickname(path string) string {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	plain := guid.ReplaceAllString(name, "")
@@ -99,8 +98,7 @@ func nickname(path string) string {
 	return plain + "*"
 }
 
-// longNickname is a nickname with the folder before it, for names that are the
-// same in several.
+// longNickname returns a nickname with the folder before it, for names that are the same in several folders.
 func longNickname(path string) string {
 	nick := nickname(path)
 	parts := strings.Split(path, "/")
@@ -115,8 +113,8 @@ func (n *names) text(s string) string {
 	return clip(Printable(digits.ReplaceAllString(n.replacer.Replace(s), "$1…")))
 }
 
-// Printable makes what a program has said fit for a terminal: one line, in which
-// everything that is no visible character is shown by its number.
+// Printable makes what a program has said fit for a terminal: one line, in which every character that is not visible is
+// shown by its number.
 func Printable(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -134,14 +132,14 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// cutBefore finds how long a text was that package zktest has cut.
+// cutBefore finds how long a text was before package zktest cut it.
 var cutBefore = regexp.MustCompile(`\.\.\. (\(\d+ bytes\))`)
 
-// longestWord is how long a word may be that is left out rather than cut.
+// longestWord is how long a word may be to be left out rather than cut.
 const longestWord = 40
 
-// clip cuts a long text, visibly and between two words, and says how long it is, or was before it was cut for the first
-// time.
+// clip cuts a long text, visibly and between two words. It adds how long the text is, or was before it was cut for the
+// first time.
 func clip(s string) string {
 	if len(s) <= longest {
 		return s

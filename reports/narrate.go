@@ -66,7 +66,7 @@ func narrate(h *history.History, i int) (text, class string) {
 	return e.String(), recipeLine
 }
 
-// sentence is what became of one of Always or Sometimes. That a goal is not reached yet is no news.
+// sentence tells what became of an Always or a Sometimes. That a goal is not reached yet is no news.
 func sentence(e *history.Event) (text, class string) {
 	who := "the code"
 	if e.Client != 0 {
@@ -160,10 +160,9 @@ func notified(h *history.History, i int) (text, class string) {
 	return text, notifyLine
 }
 
-// wasted reports whether a client that waits for something in an operation, and
-// for no answer of ZooKeeper, was notified in vain: of somebody else's change, and
-// all that it did before the next notification was to leave another watch. A consumer that
-// removes an item is told of that before its operation ends.
+// wasted reports whether a client was notified in vain while it waited for something in an operation, and for no answer
+// of ZooKeeper. The change was somebody else's, and all that the client did before the next notification was to leave
+// another watch. A consumer that removes an item is told of that before its operation ends.
 func wasted(h *history.History, i int) bool {
 	c := h.Events[i].Client
 	if !checkers.Wasted(h, i) {

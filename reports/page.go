@@ -72,8 +72,7 @@ type page struct {
 
 type fact struct{ Name, Value string }
 
-// data is what the script needs: how everything stood before the first step
-// shown, and what each changed.
+// data is what the script needs: how everything stood before the first step shown, and what each step changed.
 type data struct {
 	First int      `json:"first"`
 	Last  int      `json:"last"`
@@ -145,7 +144,7 @@ func newPage(f *Failure) *page {
 	return p
 }
 
-// decide says which step decides, what it did, and how much.
+// decide says which step decides, what it did, and how much it decides.
 func (p *page) decide(all []passage) {
 	p.Decisive = -1
 	switch w := p.Why; {
@@ -179,7 +178,7 @@ func (p *picture) legend() []fact {
 	})
 }
 
-// digest is the hash by which the page's policy allows a script or style.
+// digest returns the hash by which the page's policy allows a script or style.
 func digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])

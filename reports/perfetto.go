@@ -10,8 +10,8 @@ import (
 	"zksim/checkers"
 )
 
-// stepMicros is how long a step is in a trace, in microseconds: time in a trace is the number of the step, so that all
-// that happens in one virtual millisecond can be told apart. The virtual time is an argument of each event.
+// stepMicros is how long a step is in a trace, in microseconds. Time in a trace is the number of the step, so that
+// everything that happens in one virtual millisecond can be told apart. The virtual time is an argument of each event.
 const stepMicros = 1000
 
 // traceEvent is an event of the Trace Event Format, which Perfetto and Chrome read.
@@ -29,9 +29,9 @@ type traceEvent struct {
 	Args  map[string]any `json:"args,omitempty"`
 }
 
-// WritePerfetto writes a run as a trace in JSON, for ui.perfetto.dev and chrome://tracing: a track for the faults, for
-// each server and for each client, with what lasts, as calls and beliefs, below it, and an arrow from each cause to
-// what it has led to at another place, as from a txn to the watch event that tells of it.
+// WritePerfetto writes a run as a trace in JSON, for ui.perfetto.dev and chrome://tracing. There is a track for the
+// faults, for each server and for each client, and below it what lasts, such as calls and beliefs. An arrow goes from
+// each cause to what it has led to at another place, such as from a txn to the watch event that tells of it.
 func WritePerfetto(w io.Writer, f *Failure) error {
 	t := &traceWriter{b: bufio.NewWriter(w)}
 	x := newChart(f)
@@ -52,7 +52,7 @@ func WritePerfetto(w io.Writer, f *Failure) error {
 	return t.b.Flush()
 }
 
-// traceWriter writes one event a line.
+// traceWriter writes one event per line.
 type traceWriter struct {
 	b     *bufio.Writer
 	begun bool
@@ -74,8 +74,8 @@ func (t *traceWriter) put(e *traceEvent) {
 	t.err = err
 }
 
-// Every host is a process of the trace, so that its tracks stand together. The first of them has the moments, the next
-// ones what lasts; momentTrack is its number.
+// Every host is a process of the trace, so that its tracks stand together. The first track has the moments; momentTrack
+// is its number. The next ones have what lasts.
 const momentTrack = 1
 
 func pidOf(host int) int { return host + 1 }
@@ -139,7 +139,7 @@ func (t *traceWriter) spans(f *Failure, x *chart) {
 }
 
 // lasting writes the spans of one kind and client, and returns the number of the next track. Slices of one track must
-// not overlap, so that what does gets a further track.
+// not overlap, so a span that would overlap another gets a further track.
 func (t *traceWriter) lasting(x *chart, host, first int, kind string, list []span) int {
 	var ends []int // of each track
 	for _, s := range list {

@@ -10,8 +10,8 @@ import (
 	"zksim/model/history"
 )
 
-// picture is lanes over the steps: faults, servers, clients. Its parts are plain
-// shapes, which the template of the page writes as SVG.
+// picture is a stack of lanes over the steps: faults, servers, clients. Its parts are plain shapes, which the template
+// of the page writes as SVG.
 type picture struct {
 	*names
 	f           *Failure
@@ -78,10 +78,10 @@ const (
 
 func (p *picture) x(step int) float64 { return leftMargin + (float64(step-p.first)+0.5)*p.Pitch }
 
-// step is the step at x.
+// step returns the step at x.
 func (p *picture) step(x float64) int { return p.first + int((x-leftMargin)/p.Pitch) }
 
-// width is that of a label with its margin.
+// width returns the width of a label with its margin.
 func (p *picture) width(label string) float64 {
 	return 4 + letter*float64(utf8.RuneCountInString(p.text(label)))
 }
@@ -129,7 +129,7 @@ func (p *picture) visible(step int) bool { return step >= p.first && step <= p.l
 // shows reports whether a part of a span is in the picture.
 func (p *picture) shows(x span) bool { return x.to >= p.first && x.from <= p.last }
 
-// faults is the lane of what was injected.
+// faults draws the lane of what was injected.
 func (p *picture) faults() {
 	l := p.newLabels()
 	for i := range p.f.History.Events {
@@ -150,8 +150,7 @@ func (p *picture) faults() {
 
 var signs = map[history.Kind]string{history.Created: "+", history.Changed: "~", history.Deleted: "−"}
 
-// servers are the lanes of the ensemble. It notes where the txns of the leader are, by
-// zxid.
+// servers draws the lanes of the ensemble. It notes where the txns of the leader are, by zxid.
 func (p *picture) servers(tops map[int64]float64) {
 	l := p.newLabels()
 	for i := range p.f.History.Events {
@@ -185,8 +184,7 @@ func (f *Failure) elects() bool {
 	})
 }
 
-// follower is the lane of a server that lags: when it applied a txn, and when it
-// was cut off.
+// follower draws the lane of a server that lags: when it applied a txn, and when it was cut off.
 func (p *picture) follower(k int) {
 	name := fmt.Sprintf("s%d", k)
 	y := p.Height + 10
@@ -215,7 +213,7 @@ func (p *picture) follower(k int) {
 	p.lane(name, 0, 20)
 }
 
-// client is the lane of a client: its session, what it believes, what it does.
+// client draws the lane of a client: its session, what it believes, what it does.
 func (p *picture) client(c int32, s *spans) {
 	y := p.Height + 6
 	for _, x := range s.sessions {
@@ -292,7 +290,7 @@ func (p *picture) bar(x span, y float64) {
 	}
 	text = cut(text, room)
 	again := max(repeated, 2*p.width(string(text)))
-	for at := left + 4; ; at += again { // a long bar is read wherever one has scrolled to
+	for at := left + 4; ; at += again { // a long bar can be read wherever one has scrolled to
 		p.add(shape{Kind: "text", Class: class, X: at, Y: y + barHeight/2 + 0.5, Text: string(text), Title: x.title,
 			Client: x.client, Step: max(x.from, p.first)})
 		if class == "beside" || p.Width == pictureWidth || at+again+p.width(string(text)) > left+width {
@@ -301,7 +299,7 @@ func (p *picture) bar(x span, y float64) {
 	}
 }
 
-// cut shortens a text to that many letters.
+// cut shortens a text to at most room letters.
 func cut(text []rune, room int) []rune {
 	if len(text) <= room {
 		return text
@@ -319,7 +317,7 @@ func (p *picture) top(c int32) float64 {
 	return axisHeight
 }
 
-// arrows lead from the txns to the clients that were told of them.
+// arrows draws arrows from the txns to the clients that were told of them.
 func (p *picture) arrows(tops map[int64]float64) {
 	h := p.f.History
 	from := map[int64]int{}

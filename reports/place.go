@@ -8,10 +8,9 @@ import (
 	"zksim/model/history"
 )
 
-// place returns the step at which the violation shows, and the clients that it
-// is about: of a violation at the end of the run, the one that is named first. A
-// client that gave up did so with its last event; what else shows at the end
-// shows at the last step.
+// place returns the step at which the violation shows, and the clients that it is about. For a violation at the end of
+// the run, that is the client that is named first. A client that gave up did so with its last event. Everything else
+// that shows at the end shows at the last step.
 func (f *Failure) place() (step int, clients []int32) {
 	h := f.History
 	clients = f.named()

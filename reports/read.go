@@ -33,9 +33,9 @@ type record struct {
 // endKind is the kind of the last line of a history.
 const endKind = "end"
 
-// ReadHistory reads what [WriteHistory] has written. What that does not write is not known: how the run ended, which
-// sessions are open, which znodes recipe objects answer for. A recording of a served ensemble may follow, which it does
-// not read. A history that was cut off is an error. An error names the line and what was expected.
+// ReadHistory reads what [WriteHistory] has written. What that does not write is unknown: how the run ended, which
+// sessions are open, which znodes recipe objects answer for. The recording of a served ensemble may follow; ReadHistory
+// does not read it. A history that was cut off is an error. An error names the line and what was expected.
 func ReadHistory(r io.Reader) (*history.History, error) {
 	h := &history.History{}
 	h.Reset(0)
@@ -46,7 +46,7 @@ func ReadHistory(r io.Reader) (*history.History, error) {
 reading:
 	for lines.Scan() {
 		var x record
-		var odd *json.UnmarshalTypeError // as a number that is too large
+		var odd *json.UnmarshalTypeError // such as a number that is too large
 		err := json.Unmarshal(lines.Bytes(), &x)
 		switch {
 		case errors.As(err, &odd) && odd.Field != "":
@@ -121,7 +121,7 @@ func (x *record) addTo(h *history.History) error {
 	return nil
 }
 
-// clientNumber reads "c1"; "" is none.
+// clientNumber reads a name such as "c1"; "" is none.
 func clientNumber(name string) (int32, error) {
 	if name == "" {
 		return 0, nil
@@ -144,12 +144,12 @@ func number64(what, text string) (int64, error) {
 	return int64(n), nil
 }
 
-// knownErrors are those that others compare with.
+// knownErrors are the errors that others compare with.
 var knownErrors = []error{zk.ErrConnectionClosed, zk.ErrClosing, zk.ErrNoServer, zk.ErrUnknown, zk.ErrAPIError,
 	zk.ErrNoNode, zk.ErrNoAuth, zk.ErrBadVersion, zk.ErrNoChildrenForEphemerals, zk.ErrNodeExists, zk.ErrNotEmpty,
 	zk.ErrSessionExpired, zk.ErrInvalidACL, zk.ErrAuthFailed, zk.ErrSessionMoved, zk.ErrBadArguments}
 
-// errorOf returns an error with that text: one of ZooKeeper's, if it has it.
+// errorOf returns an error with that text: ZooKeeper's own if there is one.
 func errorOf(text string) error {
 	for _, err := range knownErrors {
 		if err.Error() == text {

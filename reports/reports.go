@@ -18,7 +18,7 @@ import (
 type Report struct {
 	Format   string `json:"format"` // "zksim report 1"
 	Scenario string `json:"scenario"`
-	Backend  string `json:"backend"` // "sim", or "zookeeper", which has neither seed nor schedule nor hash
+	Backend  string `json:"backend"` // "sim"; "zookeeper" or "serve", which have neither seed nor schedule nor hash
 	Seed     uint64 `json:"seed"`
 	Servers  int    `json:"servers"`
 	Like     string `json:"like,omitempty"` // whose semantics the servers have; empty: ZooKeeper's
@@ -98,15 +98,15 @@ type event struct {
 	Value    int64  `json:"value,omitempty"`
 	Version  int32  `json:"version,omitempty"`
 	Data     string `json:"data,omitempty"`
-	Bytes    []byte `json:"bytes,omitempty"` // data that are no UTF-8, which a JSON string cannot hold
+	Bytes    []byte `json:"bytes,omitempty"` // data that is not UTF-8, which a JSON string cannot hold
 	Task     string `json:"task,omitempty"`
 	OK       bool   `json:"ok,omitempty"`
 	Proposed bool   `json:"proposed,omitempty"`
 	Err      string `json:"err,omitempty"`
 }
 
-// WriteHistory writes one JSON object a line: the events in order, then the coroutines that still wait and the znodes
-// that are left, and at last how many lines these are.
+// WriteHistory writes one JSON object per line: the events in order, then the coroutines that still wait and the znodes
+// that are left, and last how many lines these are.
 func WriteHistory(w io.Writer, h *history.History) error {
 	b := bufio.NewWriter(w)
 	enc := json.NewEncoder(b)
@@ -161,8 +161,7 @@ func hex(n int64) string {
 // live reports whether the run was one of real clients.
 func (f *Failure) live() bool { return f.Report.Backend != "sim" }
 
-// Recorded returns the failure of a run of which only the events are known. Each of them
-// becomes a step, in h as well.
+// Recorded returns the failure of a run of which only the events are known. Each event becomes a step, in h as well.
 func Recorded(h *history.History) *Failure {
 	f := &Failure{History: h, Trace: &history.Trace{}, Verdict: checkers.Verdict{Event: -1}}
 	for i := range h.Events {

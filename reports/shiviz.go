@@ -43,7 +43,7 @@ func WriteShiviz(w io.Writer, f *Failure) error {
 	return b.Flush()
 }
 
-// line is what a moment is, in one line that is not empty.
+// line describes a moment in one line that is not empty.
 func (m *moment) line() string {
 	text := cmp.Or(m.text, m.name)
 	if m.step > 0 {

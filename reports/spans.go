@@ -143,8 +143,7 @@ func (s *spans) crash(e *history.Event) {
 	s.sessions = begin(s.sessions, e, "crashed", "", client(e.Client)+": crashed")
 }
 
-// pauses adds the time in which a process was stopped, which only the names of
-// the transitions tell.
+// pauses adds the times in which processes were stopped. Only the names of the transitions tell them.
 func (s *spans) pauses(t *history.Trace) {
 	for i := range t.Steps {
 		verb, _, _ := strings.Cut(t.Steps[i].Name, " ")
@@ -164,7 +163,7 @@ func (s *spans) pauses(t *history.Trace) {
 	}
 }
 
-// waits adds who waits forever.
+// waits adds the clients that wait forever.
 func (s *spans) waits(h *history.History) {
 	for _, x := range h.Waiting {
 		e := history.Event{Client: x.Client}

@@ -11,8 +11,8 @@ import (
 )
 
 // WriteState writes how everything stands after the last step of a run, as tables of text: the znodes, sessions,
-// servers, clients, their code and watches. What the last step has changed is marked with an asterisk. No line is
-// wider than that many columns.
+// servers, clients, their code and watches. An asterisk marks what the last step has changed. No line is wider than the
+// given number of columns.
 func WriteState(w io.Writer, f *Failure, columns int) error {
 	n := newNames(f.History, f.Trace)
 	x := newTables(f.Trace, n)
@@ -69,7 +69,7 @@ func writeTable(b *bufio.Writer, heading []string, rows [][]string, marks []bool
 	fmt.Fprintln(b)
 }
 
-// within shortens a line to that many columns.
+// within shortens a line to the given number of columns.
 func within(s string, columns int) string {
 	if utf8.RuneCountInString(s) <= columns {
 		return s
@@ -77,7 +77,7 @@ func within(s string, columns int) string {
 	return string([]rune(s)[:max(0, columns-1)]) + "…"
 }
 
-// LastStep says in one line what the last step of a run did, "" before the first.
+// LastStep says in one line what the last step of a run did. It returns "" before the first step.
 func LastStep(f *Failure) string {
 	list := story(f, newNames(f.History, f.Trace))
 	p := list[len(list)-1]

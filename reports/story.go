@@ -30,8 +30,7 @@ type Failure struct {
 // File is a file beside a page.
 type File struct{ Name, What string }
 
-// passage is what happened in one step, in words. The first tells of the time
-// before the first step.
+// passage is what happened in one step, in words. The first passage is about the time before the first step.
 type passage struct {
 	Step  int
 	Name  string // of the transition
@@ -39,7 +38,7 @@ type passage struct {
 	asks  bool // code asks for a change
 }
 
-// Class is "minor" when nothing of it matters by itself.
+// Class is "minor" if nothing in the passage matters by itself.
 func (p passage) Class() string {
 	for _, l := range p.Lines {
 		if l.Class != "" {
@@ -53,7 +52,7 @@ func (p passage) Class() string {
 type line struct {
 	Text   string
 	Client int32
-	Class  string // what kind of news it is; "" for what moves the run on, no more
+	Class  string // what kind of news it is; "" if it only moves the run on
 	setUp  string // path of the znode, if it was made before the first step
 }
 
@@ -77,8 +76,8 @@ func WriteStory(w io.Writer, f *Failure) error {
 	return f.write(w, n, story(f, n), len(f.Trace.Steps))
 }
 
-// WriteGist is WriteStory up to the violation, and without the steps that do nothing but move the run on. A step at
-// which code asks for a change is no such step: it is what others run into later.
+// WriteGist is WriteStory up to the violation, without the steps that only move the run on. A step at which code asks
+// for a change is kept, because others run into that later.
 func WriteGist(w io.Writer, f *Failure) error {
 	last, _ := f.place()
 	last = min(last, len(f.Trace.Steps))
@@ -97,7 +96,7 @@ func (f *Failure) decides(p passage) bool {
 // mostTold is how many steps a gist has, besides faults and the step that decides: code that polls has thousands.
 const mostTold = 200
 
-// abridged returns passages without repetitions, and of those that are many the first and the last, and between them
+// abridged returns passages without repetitions. If there are many, it keeps the first and the last, and between them
 // those of faults and of the step that decides.
 func (f *Failure) abridged(list []passage) []passage {
 	list = f.folded(list)
@@ -206,7 +205,7 @@ func (p *passage) tell(h *history.History, i int) {
 	p.Lines = append(p.Lines, l)
 }
 
-// conclude adds how the run ended, and who waits then.
+// conclude adds how the run ended, and who still waits.
 func (p *passage) conclude(f *Failure) {
 	switch f.History.Outcome {
 	case history.Quiet:
@@ -264,11 +263,10 @@ func seconds(ms int64) string { return (time.Duration(ms) * time.Millisecond).St
 // mostLines is how many lines the short story has.
 const mostLines = 14
 
-// brief is the story of what a violation is about: the faults, the news of its
-// clients, of the znodes that its message names and of those who made what it names,
-// up to the violation, and who was told in vain right after it. An operation that is
-// asked for again after its outcome was lost is news. Of a long story it is the end, and
-// earlier faults.
+// brief is the story of what a violation is about, up to the violation. It has the faults, the news of the violation's
+// clients, of the znodes that its message names, and of the clients that made what it names. It also has who was told
+// in vain right after the violation. An operation that is asked for again after its outcome was lost is news. Of a long
+// story it keeps the end, and earlier faults.
 func brief(f *Failure, n *names, all []passage) (short []passage, left int) {
 	step, clients := f.place()
 	clients = append(clients, f.makers()...)
@@ -318,7 +316,7 @@ func brief(f *Failure, n *names, all []passage) (short []passage, left int) {
 	return short, left
 }
 
-// lostCalls returns the lines of calls, of which one has lost its outcome.
+// lostCalls returns the lines of calls of which one has lost its outcome.
 func lostCalls(all []passage) map[string]bool {
 	calls := map[string]bool{}
 	for _, p := range all {
@@ -335,14 +333,14 @@ func (p *passage) has(class string) bool {
 	return slices.ContainsFunc(p.Lines, func(l line) bool { return l.Class == class })
 }
 
-// What of a story is folded: at least so many times the same, of so many steps at most.
+// A part of a story is folded if it comes at least fewestTurns times and is at most longestTurn steps long.
 const (
 	fewestTurns = 4
 	longestTurn = 12
 )
 
-// folded returns passages without those in which the same happens again and again, numbers aside, as code that polls
-// has it: of each such stretch there are the first turn and the last one.
+// folded returns passages without those in which the same happens again and again, numbers aside, as when code polls.
+// Of each such stretch it keeps the first turn and the last one.
 func (f *Failure) folded(list []passage) (short []passage) {
 	kinds := make([]string, len(list))
 	for i, p := range list {
@@ -366,12 +364,13 @@ func (f *Failure) folded(list []passage) (short []passage) {
 	return short
 }
 
-// leftOut stands for so many steps that are left out.
+// leftOut returns a passage that stands for steps that are left out.
 func leftOut(steps int) passage {
 	return passage{Lines: []line{{Text: "... " + history.Counted(steps, "step") + " like these"}}}
 }
 
-// repetition returns how long a turn is and how often it comes: that of which the list begins with the most steps.
+// repetition returns how long a turn is and how often it comes at the beginning of the list. It chooses the turn that
+// covers the most steps.
 func repetition(kinds []string) (turn, turns int) {
 	for n := 1; n <= longestTurn && n <= len(kinds); n++ {
 		k := 1

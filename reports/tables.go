@@ -64,7 +64,7 @@ func (x *tables) note(rows []history.Row) {
 	}
 }
 
-// byPath puts children behind their parents, in the order of their numbers.
+// byPath sorts children behind their parents, in the order of their numbers.
 func byPath(a, b string) int {
 	return slices.CompareFunc(strings.Split(a, "/"), strings.Split(b, "/"), func(a, b string) int {
 		return cmp.Or(strings.Compare(number(a), number(b)), strings.Compare(a, b))
