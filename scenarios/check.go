@@ -10,18 +10,18 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// Check runs a scenario in a test: the schedules that are committed for it (see [Corpus]), then seeds on all cores
-// (flag -zksim.seeds, 1-500 by default), then all schedules of a small scope. With -zksim.schedule it replays that
-// one schedule, and nothing else. A test may have several checks: those of other scenarios pass it over, and if there
-// is none that does not, the test fails.
+// Check runs a scenario in a test. It replays the schedules that are committed for the scenario (see [Corpus]), then
+// runs seeds on all cores (flag -zksim.seeds, 1-500 by default), then all schedules of a small scope. With
+// -zksim.schedule it only replays that schedule. A test may have several checks: a check ignores the schedule of
+// another scenario, and the test fails if all of them ignore it.
 //
 // The test fails when something does not hold, when a mutant is not caught, when a goal is not reached, and when
-// nothing was tried: see [engine.Coverage]. With -zksim.shard, a part of the seeds cannot tell the last three, so the
-// log says it, and the small scope is not searched. It also fails when client code waits, starts goroutines or tells
-// time otherwise than by its Conn and Env, where that shows. Of a violation the log tells the shortest schedule, step
-// by step, and which step decides. There is a page about it, the schedule is written below testdata, and the command
-// that replays it, which is printed, was tried out. When all is well the log says what happened in the runs. With
-// -zksim.out or -artifacts the folder has an index.html of all checks, proofs and so on that left their results there.
+// nothing was tried: see [engine.Coverage]. With -zksim.shard, a part of the seeds cannot decide the last three: they
+// are only logged, and the small scope is not searched. The test also fails when client code is seen to wait, start
+// goroutines or tell time other than through its Conn and Env. For a violation the log has the shortest schedule, step
+// by step, and the step that decides. Check also writes a page about it, writes the schedule below testdata, and prints
+// a command that replays it, which it has tried. If all is well the log says what happened in the runs. With -zksim.out
+// or -artifacts the folder has an index.html of all checks, proofs and so on that left their results there.
 //
 //	func TestMyLock(t *testing.T) {
 //		scenarios.Check(t, scenarios.Scenario{Name: "my/lock", Clients: 3, Program: ..., Checkers: ...})
@@ -77,13 +77,13 @@ func Check(t T, s Scenario) {
 	}
 }
 
-// onlyTheWholeTells reports whether nothing is wrong with any run of a part, but its runs alone do not show all that
-// those of a scenario must.
+// onlyTheWholeTells reports whether no run of a part is wrong, but its runs alone do not show all that a scenario's
+// runs must.
 func onlyTheWholeTells(rep *engine.Report) bool {
 	return rep.Status == engine.Escaped || rep.Status == engine.Inconclusive && rep.Part.Doubt == nil
 }
 
-// barred says how to leave out faults that code cannot meet.
+// barred says how to leave out faults that the code cannot meet.
 func barred(rep *engine.Report) string {
 	if len(rep.Barred) == 0 || rep.Scenario.Outside != nil {
 		return ""
@@ -92,7 +92,7 @@ func barred(rep *engine.Report) string {
 		strings.Join(rep.Barred, `", "`))
 }
 
-// summary returns what the runs have covered, in lines below a sentence.
+// summary returns what the runs have covered, as lines below a sentence.
 func summary(x *pipeline.Outcome) (text string) {
 	for _, line := range x.Summary() {
 		text += "\n    " + line
@@ -100,7 +100,7 @@ func summary(x *pipeline.Outcome) (text string) {
 	return text
 }
 
-// indented returns the lines of a stack below a sentence; "" if there are none.
+// indented returns the lines of a stack, indented below a sentence; "" if there are none.
 func indented(stack string) string {
 	if stack == "" {
 		return ""

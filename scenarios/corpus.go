@@ -15,14 +15,13 @@ import (
 	"zksim/sim"
 )
 
-// Corpus is the folder, in that of the test, with the schedules that Check replays before anything else: those of
-// scenario my/lock are the files *.txt in testdata/zksim/my.lock. When a check fails it writes its schedule there.
-// Committed, it keeps the bug from coming back. A schedule that does not fit the code any more is run with the steps
-// that fit, and the log says so; one with a line that is no step at all, as a merge may leave it, fails the check.
+// Corpus is the folder of schedules that Check replays first, below the folder of the test. Those of scenario my/lock
+// are the files *.txt in testdata/zksim/my.lock. A check that fails writes its schedule there; commit it to keep the
+// bug from coming back. If a schedule no longer fits the code, only the steps that fit are run, and the log says so. A
+// file with a line that is no step at all, such as one left by a merge, fails the check.
 const Corpus = "testdata/zksim"
 
-// replayCorpus replays the schedules that are committed for a scenario, and reports whether none of them has
-// failed.
+// replayCorpus replays the schedules that are committed for a scenario, and reports whether none of them failed.
 func replayCorpus(t T, r *record) bool {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(Corpus, pipeline.FileName(r.s), "*.txt"))
@@ -48,12 +47,12 @@ func replayCorpus(t T, r *record) bool {
 func replayed(t T, rec *record, file string, schedule engine.Schedule) bool {
 	t.Helper()
 	s := rec.s
-	if err := schedule.Unknown(); err != nil { // no change of code makes that of a step
+	if err := schedule.Unknown(); err != nil { // no change of code turns such a line into a step
 		t.Fatalf("%s: %v", file, err)
 		return false
 	}
 	res, err := strictly(s, schedule)
-	res.Schedule.Names = schedule.Names // and what follows of itself
+	res.Schedule.Names = schedule.Names // and the steps that follow by themselves
 	stale := (*sim.NotEnabledError)(nil)
 	if errors.As(err, &stale) {
 		t.Logf("%s fits no more, from step %d on, and is run without the steps that do not fit", file, stale.Index+1)
@@ -76,7 +75,7 @@ func replayed(t T, rec *record, file string, schedule engine.Schedule) bool {
 	return true
 }
 
-// Replay runs the schedule in a file, and returns what is said of that run. It fails if the schedule does not fit the
+// Replay runs the schedule in a file, and returns the verdict on that run. It fails if the schedule does not fit the
 // scenario.
 func Replay(s Scenario, file string) (checkers.Verdict, error) {
 	schedule, err := pipeline.ReadSchedule(file)
@@ -90,7 +89,7 @@ func Replay(s Scenario, file string) (checkers.Verdict, error) {
 	return res.Verdict, nil
 }
 
-// strictly replays a schedule, and looks for code that leaves the simulator and for words that nobody knows.
+// strictly replays a schedule, and looks for code that leaves the simulator and for words that no checker knows.
 func strictly(s *Scenario, schedule engine.Schedule) (engine.Result, error) {
 	r := engine.NewRunner()
 	defer r.Close()
@@ -105,11 +104,11 @@ func strictly(s *Scenario, schedule engine.Schedule) (engine.Result, error) {
 	return res, err
 }
 
-// taken has the files of -zksim.schedule that a check has replayed.
+// taken has the files of -zksim.schedule that some check has replayed.
 var taken sync.Map
 
-// passesOver reports whether a schedule is not one of the scenario, but perhaps of another check of the test. The test
-// fails in the end if there was none.
+// passesOver reports whether a schedule is of another scenario, perhaps that of another check of the test. If no check
+// takes it, the test fails in the end.
 func passesOver(t T, s *Scenario, file string, schedule engine.Schedule) bool {
 	t.Helper()
 	if schedule.Scenario == s.Name {
@@ -143,7 +142,7 @@ func replay(t T, s *Scenario, file string) {
 	if passesOver(t, s, file, schedule) {
 		return
 	}
-	if unknown := schedule.Unknown(); s.Outside != nil && unknown != nil { // it would be passed over, as one that parts
+	if unknown := schedule.Unknown(); s.Outside != nil && unknown != nil { // else skipped, like one that does not fit
 		t.Fatalf("%s: %v", file, unknown)
 		return
 	}

@@ -6,16 +6,16 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// SearchBounds are those of [Exhaust].
+// SearchBounds are the bounds of [Exhaust].
 type SearchBounds = engine.Bounds
 
-// bySearch has come to a row of the index that no seeds have.
+// bySearch is where a row of the index comes from that has no seeds.
 const bySearch = "search"
 
-// Exhaust runs a scenario under every schedule that differs from a fair one by as many faults and delays as the bounds
-// say: see [SearchBounds]. It is for code that no state can be remembered of. The test fails when something does not
-// hold, as in [Check], when the bounds are not closed, when runs of the same choices differ, and when no run has what
-// Process.Sometimes says, or a moment at which a rule of the plan can strike.
+// Exhaust runs a scenario under every schedule that differs from a fair one by at most as many faults and delays as the
+// bounds say: see [SearchBounds]. It is for code whose states cannot be remembered. The test fails when something does
+// not hold, as in [Check], when the bounds are not closed, when runs of the same choices differ, when a sentence of
+// Process.Sometimes holds in no run, and when a rule of the plan can strike in none.
 func Exhaust(t T, s Scenario, b SearchBounds) {
 	t.Helper()
 	if file := scheduleFlag.String(); file != "" {
@@ -60,7 +60,7 @@ func Exhaust(t T, s Scenario, b SearchBounds) {
 	}
 }
 
-// joined joins two clauses, of which the second may be empty.
+// joined joins two clauses; the second may be empty.
 func joined(a, b string) string {
 	if b == "" {
 		return a

@@ -23,9 +23,9 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// fail fails a test with a violation, explained: it shrinks the schedule, tells it, and writes the page, and the
-// schedule into the corpus, unless that which was found is there already, in file, and does not get shorter. where says
-// which run has failed.
+// fail fails a test with an explained violation: it shrinks the schedule, tells its steps, and writes the page. It
+// writes the schedule into the corpus, unless it is already there, in file, and cannot be made shorter. where says
+// which run failed.
 func (r *record) fail(t T, found *engine.Result, where, file string) {
 	t.Helper()
 	s := r.s
@@ -74,7 +74,7 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 		fmt.Fprintf(&b, "    page       %s\n", absolute(filepath.Join(dir, "index.html")))
 	} else if x := (*pipeline.Unrepeatable)(nil); !errors.As(err, &x) {
 		lost = append(lost, err)
-		err = f.Verify(file) // which is another file than that in the folder
+		err = f.Verify(file) // another file than the one in the folder
 	}
 	switch x := (*pipeline.Unrepeatable)(nil); {
 	case errors.As(err, &x):
@@ -95,7 +95,7 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 	t.Fatalf("%s", b.String())
 }
 
-// absolute is the name of a file from wherever, if that can be told.
+// absolute returns the absolute name of a file, or the name itself if that cannot be told.
 func absolute(name string) string {
 	if whole, err := filepath.Abs(name); err == nil {
 		return whole
@@ -103,8 +103,8 @@ func absolute(name string) string {
 	return name
 }
 
-// explaining is for how long the run of a scenario may be made shorter; 0: no limit. Of the time that a test of code
-// outside of the simulator has left that is a third, so that what was found can be told.
+// explaining returns how long the run of a scenario may be shrunk; 0: no limit. For code outside of the simulator it is
+// a third of the time that the test has left, so that there is time to report what was found.
 func explaining(t T, s *Scenario) time.Duration {
 	if x, ok := t.(interface{ Context() context.Context }); ok && s.Outside != nil {
 		if end, ok := x.Context().Deadline(); ok {
@@ -114,15 +114,15 @@ func explaining(t T, s *Scenario) time.Duration {
 	return 0
 }
 
-// archive writes the schedule of a failure into the corpus, and returns where.
+// archive writes the schedule of a failure into the corpus, and returns the file's name.
 func (r *record) archive(f *pipeline.Failure) (file string, err error) {
 	name := fmt.Sprintf("%s-%s.txt", f.Report.Checker, f.Report.Hash[:8])
 	folder := filepath.Join(Corpus, pipeline.FileName(r.s))
 	return filepath.Join(folder, name), files.Save(folder, name, f.Small.Schedule.Write)
 }
 
-// parts fails a test with a failure that does not happen again when its schedule is shortened, or is told. That is an
-// error of the simulator, unless the code is outside of it: then its run is told as it was.
+// parts fails a test with a failure that does not happen again when its schedule is shortened or told. That is an error
+// of the simulator, unless the code is outside of it: then the run is told as it was.
 func (r *record) parts(t T, found *engine.Result, where string, err error) {
 	t.Helper()
 	if r.s.Outside == nil {
@@ -141,7 +141,7 @@ func (r *record) unrepeatable(t T, err error) {
 	t.Fatalf("%s: nondeterministic: %v", r.s.Name, err)
 }
 
-// told fails a test with what a replayed schedule shows, which is not shrunk.
+// told fails a test with what a replayed schedule shows, without shrinking it.
 func told(t T, s *Scenario, res *engine.Result) {
 	t.Helper()
 	stack := indented(res.History.PanicStack())
@@ -164,10 +164,10 @@ func told(t T, s *Scenario, res *engine.Result) {
 	t.Fatalf("%s\n%s    hash       %016x", text, b.String(), res.Hash)
 }
 
-// command returns the command that replays a schedule in a test. It names the package, so that it works in every
-// folder of the module; the file is looked for in that of the package. What the test was built with is in it: without
-// -race no race is found again, and without its tags there is perhaps no such test. So is what code can see: -short,
-// and the flags of the test itself.
+// command returns the command that replays a schedule in a test. It names the package, so that it works in every folder
+// of the module; the file is looked for in the package's folder. It has the flags that the test was built with: without
+// -race no race is found again, and without its tags the test may not exist. It also has what code can see: -short, and
+// the flags of the test itself.
 func command(test, file string) string {
 	parts := strings.Split(test, "/")
 	for i := range parts {
@@ -188,7 +188,7 @@ func command(test, file string) string {
 		" ")
 }
 
-// ownFlags returns the flags that this process was given and that are neither those of package testing nor ours.
+// ownFlags returns the flags given to this process that belong neither to package testing nor to zksim.
 func ownFlags() (list []string) {
 	flag.Visit(func(f *flag.Flag) {
 		if !strings.HasPrefix(f.Name, "test.") && !strings.HasPrefix(f.Name, "zksim.") {
@@ -198,8 +198,8 @@ func ownFlags() (list []string) {
 	return list
 }
 
-// tested returns what "go test" is to be given for the package of a path. One of files that were named, as by "go test
-// my_test.go", has none: then it is the folder.
+// tested returns the argument of "go test" for the package of a path. A package of named files, as in "go test
+// my_test.go", has no path: its argument is the folder.
 func tested(path string) string {
 	if path == "command-line-arguments" {
 		return pipeline.Quote(absolute("."))
@@ -207,8 +207,8 @@ func tested(path string) string {
 	return path
 }
 
-// testCommand returns what runs tests as this one is run: what has told that it does, or a command with the overlay if
-// the test was built with that, as by "go test $(go tool simrun overlay)".
+// testCommand returns the command that runs tests the way this one runs: the one in the environment if there is one, or
+// a command with the overlay if the test was built with it, as by "go test $(go tool simrun overlay)".
 func testCommand(exact bool) string {
 	switch run, told := os.LookupEnv(engine.CommandVariable); {
 	case told:
@@ -219,8 +219,8 @@ func testCommand(exact bool) string {
 	return "go test"
 }
 
-// buildFlags returns the flags of "go test" that change which code there is. The tag of the overlay is not one: who
-// gives that gives the overlay with it.
+// buildFlags returns the flags of "go test" that change which code is built. The tag of the overlay is left out: it
+// comes with the overlay.
 func buildFlags(settings []debug.BuildSetting) (list []string) {
 	for _, x := range settings {
 		switch x.Key {
@@ -238,5 +238,5 @@ func buildFlags(settings []debug.BuildSetting) (list []string) {
 	return list
 }
 
-// quoted quotes a word for a shell, also if it need not be.
+// quoted quotes a word for a shell, even if it need not be.
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

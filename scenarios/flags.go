@@ -15,8 +15,8 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// Flags of test binaries that import this package. In the environment they are called ZKSIM_SEEDS and so on, so
-// that they reach all packages of go test ./..., also where a flag would be unknown to some.
+// Flags of test binaries that import this package. Each also has an environment variable, ZKSIM_SEEDS and so on, which
+// reaches all packages of go test ./..., even those that do not know the flag.
 var (
 	seedsFlag    = testFlag("seeds", "seeds for scenarios.Check, as 17 or 1-500 (default 1-500)")
 	scheduleFlag = testFlag("schedule", "file with a schedule to replay instead of anything else")
@@ -27,9 +27,9 @@ var (
 		"without an index, a temporary one)")
 )
 
-// setting is the value of a flag or, if that is not given, of its variable in the environment. The variable is read
-// whenever the value is asked for: the command go test runs a test again if one has changed that the test has read, but
-// does not know of those that were read before tests began.
+// setting is the value of a flag or, if the flag is not given, of its environment variable. The variable is read each
+// time that the value is asked for: go test runs a cached test again if a variable that the test has read has changed,
+// but does not know of variables that were read before tests began.
 type setting struct{ variable, given string }
 
 // testFlag defines a flag in test binaries only.
@@ -43,7 +43,7 @@ func testFlag(name, usage string) *setting {
 
 // String implements [flag.Value].
 func (s *setting) String() string {
-	if s.given != "" || s.variable == "" { // as package flag makes one, to know what is empty
+	if s.given != "" || s.variable == "" { // package flag makes such a value to learn the default
 		return s.given
 	}
 	value, _ := os.LookupEnv(s.variable)
@@ -56,7 +56,7 @@ func (s *setting) Set(text string) error {
 	return nil
 }
 
-// name is that of the flag, or of the variable, from which the value comes.
+// name returns the name of the flag, or of the variable, that the value comes from.
 func (s *setting) name() string {
 	if s.given == "" {
 		return s.variable
@@ -64,10 +64,10 @@ func (s *setting) name() string {
 	return "-zksim." + strings.ToLower(strings.TrimPrefix(s.variable, "ZKSIM_"))
 }
 
-// usualSeeds are the seeds of a check of which nothing else is said.
+// usualSeeds are the seeds of a check if no flag says otherwise.
 const usualSeeds = "1-500"
 
-// options reads the flags. limited is whether there is a limit of time, which ends the work without harm.
+// options reads the flags. limited is whether there is a time limit that ends the work without failing it.
 func options() (o pipeline.Options, limit time.Duration, limited bool, err error) {
 	o.Strategy = engine.Portfolio
 	if text := forFlag.String(); text != "" {
@@ -92,7 +92,7 @@ func options() (o pipeline.Options, limit time.Duration, limited bool, err error
 	return o, limit, limited, nil
 }
 
-// logShard says which part of the work a test does, if the environment has said so.
+// logShard logs which part of the work a test does, if the environment decides that.
 func logShard(t T) {
 	t.Helper()
 	if shardFlag.String() != shard.Auto {
@@ -103,7 +103,7 @@ func logShard(t T) {
 	}
 }
 
-// within returns the context of a test, which ends after a limit of time; 0: none.
+// within returns the context of a test, which ends after a time limit; 0: none.
 func within(t T, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx := context.Background()
 	if x, ok := t.(interface{ Context() context.Context }); ok {

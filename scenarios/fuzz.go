@@ -24,17 +24,16 @@ type F interface {
 // fuzzSeeds is how many recorded runs a fuzzer begins with.
 const fuzzSeeds = 20
 
-// Fuzz searches a scenario with Go's fuzzer, which chooses by bytes what happens
-// next, and keeps and mutates the bytes that reach new code of the recipe or another
-// kind of state:
+// Fuzz searches a scenario with Go's fuzzer. Its bytes choose what happens next; it keeps and mutates bytes that reach
+// new code of the recipe or another kind of state:
 //
 //	func FuzzMyLock(f *testing.F) { scenarios.Fuzz(f, myLock) }
 //
-// and go test -fuzz FuzzMyLock. It begins with a few recorded runs. Those of these that fail, and without -fuzz any
-// input, are told as by [Check], the first by each checker in full. Of an input that the fuzzer finds the log has the
-// verdict and the schedule, and the go command names the file and the command that repeat it. A mutant fails only by a
-// checker that must find its flaw. With -zksim.out or -artifacts the index says what all inputs came to. With
-// -zksim.schedule Fuzz replays that one schedule.
+// and go test -fuzz FuzzMyLock. Fuzz begins with a few recorded runs. If one of these fails, or any input without
+// -fuzz, it is reported as by [Check], the first by each checker in full. For an input that the fuzzer finds the log
+// has the verdict and the schedule, and the go command names the file and the command that repeat it. A mutant fails
+// only by a checker that must find its flaw. With -zksim.out or -artifacts the index says what all inputs came to. With
+// -zksim.schedule Fuzz only replays that schedule.
 func Fuzz(f F, s Scenario) {
 	f.Helper()
 	if file := scheduleFlag.String(); file != "" {
@@ -56,13 +55,13 @@ func Fuzz(f F, s Scenario) {
 	}
 	rec := newRecord(f, &s, byFuzz)
 	inputs := 0
-	worker := flagOf("test.fuzzworker") == "true" // which runs some of the inputs for another process
+	worker := flagOf("test.fuzzworker") == "true" // it runs some of the inputs for another process
 	if !worker {
 		rec.begin()
 		f.Cleanup(func() { rec.fuzzed(f, inputs); rec.keep() })
 	}
 	if flagOf("test.fuzz") != "" && !worker && !s.Broken() && s.Outside == nil {
-		// In a worker of the fuzzer they could be neither shrunk nor saved.
+		// A worker of the fuzzer could neither shrink nor save them.
 		for _, data := range first {
 			rec.input(f, r, data)
 		}
@@ -73,7 +72,7 @@ func Fuzz(f F, s Scenario) {
 	})
 }
 
-// firstBytes returns bytes that a fuzzer begins with: those of a run, or for code outside of the simulator any.
+// firstBytes returns bytes that a fuzzer begins with: those of a run, or random ones for code outside of the simulator.
 func firstBytes(s *Scenario, r *engine.Runner, seed uint64) []byte {
 	if s.Outside == nil {
 		return r.Recorded(s, seed)
@@ -87,10 +86,10 @@ func firstBytes(s *Scenario, r *engine.Runner, seed uint64) []byte {
 	return data
 }
 
-// anyBytes is how many.
+// anyBytes is how many random bytes firstBytes returns.
 const anyBytes = 64
 
-// fuzzed says what all inputs came to, unless one of them has said it.
+// fuzzed says what all inputs came to, unless one of them already has.
 func (r *record) fuzzed(f F, inputs int) {
 	x, ok := f.(interface{ Failed() bool })
 	switch fuzzing := flagOf("test.fuzz") != ""; {
@@ -114,7 +113,7 @@ func flagOf(name string) string {
 	return ""
 }
 
-// oneInput is the test of one input, by the name of the whole.
+// oneInput is the test of one input, under the name of the fuzz test.
 type oneInput struct {
 	T
 	name string

@@ -10,13 +10,13 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// mostSteps is how many steps of a run, or lines of its story, are told that cannot be shrunk.
+// mostSteps is how many steps, or lines of the story, of a run that cannot be shrunk are told.
 const mostSteps = 40
 
-// repeats reports whether a failing run fails again in most replays, and how often if it does not go the same way each
-// time, which only code outside of the simulator may do. If it mostly holds it fails the test with what there is to
-// tell of that: how often the same choices fail again, where runs part, and the story of a replay that fails, or else
-// the run's own steps. Runs of code that does not come to rest take too long to be made again.
+// repeats reports whether a failing run fails again in most replays, and how often if not all go the same way, as may
+// happen with code outside of the simulator. If most replays hold, it fails the test with what is known: how often the
+// same choices fail again, where runs part, and the story of a replay that fails, or else the run's own steps. Runs of
+// code that does not come to rest take too long to be repeated.
 func (r *record) repeats(t T, found *engine.Result, where string) (again engine.Repeats, repeats bool) {
 	t.Helper()
 	if r.s.Outside == nil {
@@ -52,7 +52,7 @@ func timeIsUp(t T) bool {
 	return ctx.Err() != nil
 }
 
-// suspects says how often a run has failed again, and what may be the reason if it does not go the same way each time.
+// suspects says how often a run failed again, and likely reasons if not all replays go the same way.
 func suspects(again engine.Repeats, margin string) string {
 	text := "repeated   " + again.String()
 	if again.Always() {
@@ -64,7 +64,7 @@ func suspects(again engine.Repeats, margin string) string {
 		margin + "           " + engine.ExactCommand + " all but those outside repeat"
 }
 
-// untold fails a test with a run that is not made shorter, and why.
+// untold fails a test with a run that is not made shorter, and says why.
 func (r *record) untold(t T, found *engine.Result, where string, schedule *engine.Schedule, why string) {
 	t.Helper()
 	var b strings.Builder
@@ -87,7 +87,7 @@ func (r *record) untold(t T, found *engine.Result, where string, schedule *engin
 	t.Fatalf("%s", b.String())
 }
 
-// replayed tells a run that violates the same as the one that was found, if one of several replays does, else "".
+// replayed tells a run with the violation that was found, if one of several replays has it, else "".
 func (r *record) replayed(found *engine.Result, schedule engine.Schedule) string {
 	if found.Hung {
 		return ""

@@ -14,31 +14,30 @@ import (
 	"zksim/sim"
 )
 
-// Bounds say how much of a scenario Prove explores. "go doc zksim/scenarios/prove Bounds" has more of each field, and
-// of the ones that are not here.
+// Bounds say how much of a scenario Prove explores. "go doc zksim/scenarios/prove Bounds" says more of each field, and
+// lists those that are missing here.
 //
 //	Clients   how many there are; 0: two; less than 0: as many as the scenario has
 //	Rounds    how often each repeats what it does; 0: once; less than 0: as often as in the scenario
 //	Servers   1, or 3 with lagging followers; 0: the fewest of the scenario
-//	Faults    a plan, as "lose-reply=1 expire=1"; "": see Prove
+//	Faults    a plan, such as "lose-reply=1 expire=1"; "": see Prove
 //	Most      how many faults there are in one run, at most; 0: as many as the plan allows; less than 0: none
-//	Checkers  the names of those that judge; empty: all
+//	Checkers  the names of the checkers that judge; empty: all
 type Bounds = prove.Bounds
 
-// The limits of a proof in a test: a time, and bytes.
+// The limits of a proof in a test: its time, and its memory in bytes.
 const (
 	proofTime   = time.Minute
 	proofMemory = 2 << 30
 )
 
-// Prove explores all schedules of a scenario within each of the bounds, or within those of the zero Bounds if none
-// are given: two clients, one round, two lost messages and the end of a session (disconnect=2 expire=1), where the
-// scenario's plan has these; of a plan that has neither of these faults, the Bounds must say which are meant. A mutant
-// meets its whole plan, with one fault more at a time. The test fails as that of [Check] does when something does not
-// hold, or a mutant holds; when no schedule reaches a sentence of Process.Sometimes, as where a round is too few for
-// it; and when there is too much to explore in a minute (flag -zksim.for). The log has the certificate, which the index
-// has, too, and what is not in it, as that code is slow, unless the Bounds have SlowWakes. With -zksim.schedule it
-// replays that one schedule.
+// Prove explores all schedules of a scenario within each of the bounds. Without bounds it takes the zero Bounds: two
+// clients, one round, and of two lost messages and the end of a session (disconnect=2 expire=1) those that the
+// scenario's plan has. If the plan has neither, the Bounds must name the faults. A mutant meets its whole plan, with
+// one fault more at a time. The test fails like that of [Check] when something does not hold, or a mutant holds. It
+// also fails when no schedule reaches a sentence of Process.Sometimes, for example because it needs more rounds, and
+// when a minute (flag -zksim.for) is too short. The log has the certificate, as does the index, and what the proof
+// leaves out, such as slow code unless the Bounds have SlowWakes. With -zksim.schedule it only replays that schedule.
 func Prove(t T, s Scenario, bounds ...Bounds) {
 	t.Helper()
 	if file := scheduleFlag.String(); file != "" {
@@ -113,7 +112,7 @@ func (r *record) proved(t T, b Bounds, limit time.Duration) bool {
 	return false
 }
 
-// bounded says what a proof leaves out, in lines below a sentence; nothing if it has found something.
+// bounded says what a proof leaves out, as lines below a sentence; "" if it has found something.
 func bounded(s *Scenario, sc *prove.Scope, x *prove.Result) (text string) {
 	if x.Outcome != prove.Holds {
 		return ""
@@ -128,8 +127,8 @@ func bounded(s *Scenario, sc *prove.Scope, x *prove.Result) (text string) {
 	return text
 }
 
-// Herd measures how many clients a variant wakes, with 2 to 320 of them, and fails the test if a claim is broken. With
-// -zksim.out or -artifacts the index says what was measured.
+// Herd measures how many clients a variant wakes, with 2 to 320 clients, and fails the test if a claim is broken. With
+// -zksim.out or -artifacts the index has the measurement.
 //
 //	scenarios.Herd(t, herd.Locks("my/lock", newMyLock), herd.PerEvent(1), herd.SlopeBelow(0.1))
 func Herd(t T, v herd.Variant, claims ...herd.Claim) {

@@ -14,31 +14,31 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// What has come to a row of the index that no seeds have.
+// Where rows of the index come from that have no seeds.
 const (
 	byProve = "prove"
 	byHerd  = "herd"
 	byFuzz  = "fuzz"
 )
 
-// record is what a test of a scenario leaves behind: a row of the index, and a page if it fails.
+// record is what a test of a scenario leaves behind: a row of the index, and a page if the test fails.
 type record struct {
 	t   T
 	s   *Scenario
 	row reports.Row
 
-	told []string // checkers by which an input has failed, and was told in full
+	told []string // checkers that have failed an input that was told in full
 }
 
-// newRecord begins a record, which says until it is told otherwise that the test has come to no end.
+// newRecord begins a record. Until it is told otherwise it says that the test has come to no end.
 func newRecord(t T, s *Scenario, by string) *record {
 	r := &record{t: t, s: s}
 	r.is(pipeline.RowOf(s, engine.Inconclusive, "the test has come to no end"), by)
 	return r
 }
 
-// begin has the folder say that the test has come to no end, until keep says what it came to: what is there may be of
-// an earlier run, and this one may be killed. Where the folder cannot be written, keep tells.
+// begin writes into the folder that the test has come to no end; keep replaces that. The folder may have the row of an
+// earlier run, and this run may be killed. If the folder cannot be written, keep reports that.
 func (r *record) begin() {
 	dir, key := r.key()
 	if dir == "" {
@@ -49,24 +49,24 @@ func (r *record) begin() {
 	}
 }
 
-// is says what the test came to.
+// is sets what the test came to.
 func (r *record) is(row reports.Row, by string) {
 	r.row = row
 	r.row.By = by
 }
 
-// to says what the test came to by what it came to until now.
+// to sets what the test came to, and keeps where the row comes from.
 func (r *record) to(status engine.Status, says string) {
 	r.is(pipeline.RowOf(r.s, status, says), r.row.By)
 }
 
-// kept has the worst row of this process for each folder and row, so that a test which holds does not hide another one
-// of the same scenario, or an earlier run of itself, that has failed.
+// kept has the worst row of this process for each folder and row. A test that holds must not hide a failure of another
+// test of the same scenario, or of an earlier run of itself.
 var kept sync.Map
 
-// keep writes the row into the folder of -zksim.out or -artifacts, if there is one, and the index of all that are
-// there. It is to be called by Cleanup of the test: then what it logs has the position of the check, also when that has
-// ended the test.
+// keep writes the row into the folder of -zksim.out or -artifacts, if there is one, and the index of all rows there. It
+// must be called by Cleanup of the test: then its logs have the position of the check, even when the check has ended
+// the test.
 func (r *record) keep() {
 	r.t.Helper()
 	dir, key := r.key()
@@ -83,7 +83,7 @@ func (r *record) keep() {
 	}
 }
 
-// key returns the folder for rows, "" if there is none, and what kept knows the row of the record by.
+// key returns the folder for rows, "" if there is none, and the key of the record in kept.
 func (r *record) key() (dir string, key [2]string) {
 	dir = resultsFolder(r.t)
 	folder, _ := filepath.Abs(dir)
@@ -93,8 +93,8 @@ func (r *record) key() (dir string, key [2]string) {
 // rank is lower for worse rows.
 func rank(row reports.Row) int { return slices.Index(reports.Statuses, row.Status) }
 
-// folder returns the one for the page of a failure, and the page as the index names it. Where no folder is asked for,
-// it is a temporary one, the same for all tests of a package.
+// folder returns the folder for the page of a failure, and the page's name in the index. If no folder is asked for, it
+// is a temporary one, the same for all tests of a package.
 func (r *record) folder() (dir, page string, err error) {
 	name := filepath.Join(pipeline.FileName(r.s), r.row.By)
 	page = filepath.ToSlash(filepath.Join(name, "index.html"))
@@ -114,7 +114,7 @@ func (r *record) folder() (dir, page string, err error) {
 	return filepath.Join(dir, name), page, nil
 }
 
-// resultsFolder returns the folder for pages and their index; "": none is asked for.
+// resultsFolder returns the folder for pages and their index; "" if none is asked for.
 func resultsFolder(t T) string {
 	if dir := outFlag.String(); dir != "" {
 		return dir

@@ -1,13 +1,12 @@
-// Package scenarios is what a test imports. A [Scenario] is a workload on a recipe together with
-// what may go wrong, what must hold and what must have happened. [Check] runs it over many seeds,
-// [Fuzz] under Go's fuzzer.
+// Package scenarios is what a test imports. A [Scenario] is a workload on a recipe together with what may go wrong,
+// what must hold and what must have happened. [Check] runs it over many seeds, [Fuzz] under Go's fuzzer.
 package scenarios
 
 import "zksim/scenarios/engine"
 
 type (
 	// Scenario is one experiment: what clients do, what may go wrong, and what must hold. "go doc zksim/scenarios/engine
-	// Scenario" has more of each field and method.
+	// Scenario" says more of each field and method.
 	//
 	//	Name         recipe/variant
 	//	Doc          one sentence
@@ -24,7 +23,7 @@ type (
 	//	Finally      func(h *history.History) error: looks at a run that has come to rest, and returns what is wrong
 	//	Heeds        []string: operations and kinds of events that Finally looks at; a proof has far fewer states then
 	//	Words        []string: operations that the program records and that no checker is to judge
-	//	Caught       []string: checkers of which one must find the flaw of a mutant; empty: everything must hold
+	//	Caught       []string: checkers, one of which must find the flaw of a mutant; empty: everything must hold
 	//	SafetySteps  the step after which no more faults strike; 0: the usual one, or half of MaxSteps if that is less
 	//	MaxSteps     the step at which a run is given up; 0: the usual one
 	//
@@ -34,9 +33,9 @@ type (
 	//	WithPlan        has another fault plan; what its goals need is then only noted
 	//	FaultsOptional  only notes a rule of the plan that can never strike
 	//	Sized           has other numbers of clients and rounds
-	//	Symmetric       says which clients are the same but for their names, for proofs
+	//	Symmetric       says which clients are the same except for their names, for proofs
 	//	Valid           reports what is wrong with its fields
-	//	Broken          reports whether it is one of a mutant
+	//	Broken          reports whether it is a mutant's
 	Scenario = engine.Scenario
 
 	// Process is what a client's program sees.
@@ -60,7 +59,7 @@ type (
 	Process = engine.Process
 
 	// Object is a recipe object under observation. Names of operations must be words that a checker knows, see
-	// docs/checkers.md, or are in Scenario.Words.
+	// docs/checkers.md, or be in Scenario.Words.
 	//
 	//	Lock      calls the lock of a recipe, with a context that may be cancelled, and records it
 	//	TryLock   the same; a lock that is taken is no failure
