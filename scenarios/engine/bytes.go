@@ -6,15 +6,14 @@ import (
 	"zksim/sim"
 )
 
-// circumstances is how many bytes say under what circumstances a run of Bytes
-// happens, before those that say what happens.
+// circumstances is how many bytes say under what circumstances a run of Bytes happens. They come before those that say
+// what happens.
 const circumstances = 3
 
-// Bytes runs the scenario with everything drawn from bytes: the size of the
-// ensemble, the order of what ZooKeeper leaves open and the part of the fault plan
-// that is on from the first three, and each choice from one of the others; see
-// [sim.Bytes]. What is missing is zero; with zeros in front all of the plan is on.
-// The schedule of the result has no names yet; see Schedule.
+// Bytes runs the scenario with everything drawn from bytes. The first three give the size of the ensemble, the order of
+// what ZooKeeper leaves open and the part of the fault plan that is on; each of the others makes one choice: see
+// [sim.Bytes]. Missing bytes are zero. If the third is zero, all of the plan is on. The schedule of the result has no
+// names yet; see Schedule.
 func (r *Runner) Bytes(s *Scenario, data []byte) Result {
 	var c [circumstances]byte
 	r.bytes = sim.Bytes{Data: data[copy(c[:], data):]}
@@ -36,7 +35,7 @@ func (r *Runner) under(s *Scenario, c [circumstances]byte, ch sim.Chooser, data 
 	return r.certain(s, &Order{By: ByBytes, Data: data, Schedule: p}, ch)
 }
 
-// Recorded returns the bytes with which Bytes makes the run of a seed again.
+// Recorded returns the bytes with which Bytes repeats the run of a seed.
 func (r *Runner) Recorded(s *Scenario, seed uint64) []byte {
 	ch := sim.Chooser(&r.random)
 	random := &r.random
@@ -53,7 +52,7 @@ func (r *Runner) Recorded(s *Scenario, seed uint64) []byte {
 	return append(slices.Clone(c[:]), rec.Data...)
 }
 
-// Novel is Bytes for Go's fuzzer, which is shown what kinds of states the run reaches.
+// Novel is Bytes for Go's fuzzer, and shows the fuzzer what kinds of states the run reaches.
 func (r *Runner) Novel(s *Scenario, data []byte) Result {
 	var n novelty
 	r.world.OnStep = func() { n.note(r.world) }

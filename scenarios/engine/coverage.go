@@ -10,51 +10,51 @@ import (
 	"zksim/model/history"
 )
 
-// Coverage is what happened in the runs of a scenario, so that it does not hold because
-// nothing was tried.
+// Coverage is what happened in the runs of a scenario. It shows whether the scenario held only because nothing was
+// tried.
 type Coverage struct {
 	Rules   []RuleCount // of the fault plan; rules with the same fault and aim are one
 	Holders int         // the most objects that held the lock at once, from Acquired to Released, Lost or Crashed
 	Reached []int       // in how many runs each goal was reached
-	// Sometimes are the sentences of Process.Sometimes, in the order in which runs came by.
+	// Sometimes are the sentences of Process.Sometimes, in the order in which runs reached them.
 	Sometimes []SentenceCount
-	// Gaps are the reasons why the scenario is inconclusive although nothing is violated and
-	// all goals are reached: checkers that had nothing to judge, and rules that never struck.
+	// Gaps say why the scenario is inconclusive although nothing is violated and all goals are reached: checkers had
+	// nothing to judge, or rules never struck.
 	Gaps []string
-	// Barred are the faults of those rules, if they have no aim: code that never does what they need can have a plan
-	// without them, by [faults.Plan.Except].
+	// Barred are the faults of those rules that have no aim. If code never does what they need, its plan can leave them
+	// out by [faults.Plan.Except].
 	Barred []string
-	// Quiet are the rules that never struck and are no gap: they could have, need not, or were part of too few
-	// plans to tell; see [faults.Rule.Enough].
+	// Quiet are the rules that never struck and are no gap: they could have struck, need not strike, or were part of too
+	// few plans to tell; see [faults.Rule.Enough].
 	Quiet []string
-	// Unjudged are the checkers that had nothing to judge, with what they need, where that is no gap: see [Enough].
+	// Unjudged are the checkers that had nothing to judge, and what they need, where that is no gap: see [Enough].
 	Unjudged []string
 }
 
-// Enough is how many runs must have been made for it to be a gap that none of them reached a goal, or had what a
-// checker needs. Some of what our own scenarios ask for comes in one run of 200.
+// Enough is the number of runs from which it is a gap that none of them reached a goal, or had what a checker needs.
+// Some goals and needs of zksim's own scenarios appear in one run of 200.
 const Enough = 500
 
-// SentenceCount is in how many runs a sentence of Process.Sometimes held.
+// SentenceCount says in how many runs a sentence of Process.Sometimes held.
 type SentenceCount struct {
 	Sentence string `json:"sentence"`
 	Held     int    `json:"held"`
 }
 
-// RuleCount is how often a rule of a fault plan has struck.
+// RuleCount says how often a rule of a fault plan has struck.
 type RuleCount struct {
 	faults.Rule
-	On       int // runs in which it was part of the plan, as each seed draws a part of that
-	Possible int // of these: runs in which the state permitted it at some moment
-	Hit      int // and runs in which it struck
+	On       int // runs in which it was part of the plan: each seed draws a part
+	Possible int // those of them in which the state permitted it at some moment
+	Hit      int // those of them in which it struck
 	Strikes  int
 }
 
-// coverer collects the coverage of a scenario. The runs are looked at by many workers, what
-// they saw is added in the order of the seeds.
+// coverer collects the coverage of a scenario. Many workers look at the runs; what they saw is added in the order of
+// the seeds.
 type coverer struct {
 	*Scenario
-	plan   faults.Plan // the rules that are counted; look reads these and no counts
+	plan   faults.Plan // the rules that are counted; look reads these and never the counts
 	rules  []RuleCount
 	goals  []int
 	judged *Judged
@@ -84,12 +84,12 @@ func newCoverer(s *Scenario) *coverer {
 	return c
 }
 
-// rule returns the place of the rule that r is counted as, -1 if there is none.
+// rule returns the index of the rule that r is counted as, -1 if there is none.
 func (c *coverer) rule(r faults.Rule) int {
 	return slices.IndexFunc(c.plan, func(x faults.Rule) bool { return x.Fault == r.Fault && x.Aim == r.Aim })
 }
 
-// look returns what there is in the run that r has just made.
+// look returns what the run that r has just made adds.
 func (c *coverer) look(r *Runner, res *Result) sight {
 	if r.reply != nil {
 		return r.reply.Sight
@@ -98,7 +98,7 @@ func (c *coverer) look(r *Runner, res *Result) sight {
 		Goals: make([]bool, len(c.Goals)), Holders: holders(res.History)}
 	for i, s := range r.injector.Struck(nil, res.Schedule.Faults, res.History) {
 		k := c.rule(res.Schedule.Faults[i])
-		if k < 0 { // of a schedule that was written when the plan was another one
+		if k < 0 { // the schedule was written for another plan
 			continue
 		}
 		x.On[k] = true
@@ -113,7 +113,7 @@ func (c *coverer) look(r *Runner, res *Result) sight {
 	return x
 }
 
-// add takes a run into account.
+// add counts a run.
 func (c *coverer) add(x *sight) {
 	c.runs++
 	c.most = max(c.most, x.Holders)
@@ -175,15 +175,15 @@ func (r *RuleCount) chances() string {
 	return fmt.Sprintf("possible in %d of %s", r.Possible, history.Counted(r.On, "run"))
 }
 
-// demands reports whether, in so many runs, every goal must be reached and every checker have something to judge.
+// demands reports whether so many runs must reach every goal and give every checker something to judge.
 func (s *Scenario) demands(runs int) bool { return runs >= Enough && !s.other }
 
-// alone reports whether no run has several servers.
+// alone reports whether all runs have a single server.
 func (c *coverer) alone() bool {
 	return !slices.ContainsFunc(c.Servers, func(n int) bool { return n > 1 })
 }
 
-// holders returns how many objects held the lock at once, at most.
+// holders returns the most objects that held the lock at once.
 func holders(h *history.History) (most int) {
 	var held []caller
 	for i := range h.Events {
@@ -219,7 +219,7 @@ func wishes(list []SentenceCount, h *history.History) []SentenceCount {
 	return list
 }
 
-// wish adds to what is known of a sentence.
+// wish adds to the count of a sentence.
 func wish(list []SentenceCount, sentence string, held int) []SentenceCount {
 	i := slices.IndexFunc(list, func(x SentenceCount) bool { return x.Sentence == sentence })
 	if i < 0 {
@@ -235,8 +235,8 @@ type caller struct{ client, object int32 }
 // NotJudged begins the line of a summary about checkers that had nothing to judge.
 const NotJudged = "not judged"
 
-// Summary returns the coverage in a few lines: how often each rule of the fault plan has struck, how
-// many held the lock at once, and in how many runs each goal was reached.
+// Summary returns the coverage in a few lines: how often each rule of the fault plan struck, how many held the lock at
+// once, and in how many runs each goal was reached.
 func (r *Report) Summary() []string {
 	var lines []string
 	var struck []string
@@ -272,7 +272,7 @@ func (r *Report) Summary() []string {
 	return lines
 }
 
-// aimText is the aim of a rule as plans have it.
+// aimText returns the aim of a rule as plans write it.
 func aimText(r faults.Rule) string {
 	if _, aim, ok := strings.Cut(r.String(), "@"); ok {
 		return "@" + aim

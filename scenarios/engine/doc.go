@@ -1,6 +1,6 @@
-// Package engine runs scenarios: one seed or schedule after the other ([Runner]), or many seeds on all
-// cores ([Run]). It shrinks a failing schedule, tells its steps and finds the one that decides. It knows
-// no scenario and no recipe, and neither files nor pages; package scenarios is what tests import.
+// Package engine runs scenarios: one seed or schedule after the other ([Runner]), or many seeds on all cores ([Run]).
+// It shrinks a failing schedule, tells its steps and finds the deciding one. It knows no scenario and no recipe, and
+// neither files nor pages. Tests import package scenarios instead.
 package engine
 
 import (
@@ -14,7 +14,7 @@ import (
 	"zksim/sim"
 )
 
-// The simulated connection and environment are what recipes are written for.
+// Recipes are written for the simulated connection and environment.
 var (
 	_ recipes.Conn = sim.Conn{}
 	_ recipes.Env  = sim.Env{}
@@ -33,43 +33,42 @@ type Scenario struct {
 	Setup   []model.Request // executed before the clients start
 	Faults  faults.Plan     // what may go wrong; each seed draws a part of it
 
-	// Program is what each client does. It must take all time, randomness and
-	// concurrency from its Process, and share nothing with other clients. A program that
-	// waits or starts goroutines otherwise is a [sim.Misuse].
+	// Program is what each client does. It must take all time, randomness and concurrency from its Process, and share
+	// nothing with other clients. A program that waits or starts goroutines in another way is a [sim.Misuse].
 	Program func(p *Process)
 
-	// Outside, if not nil, is in place of Program and Clients: code that is not simulated, and joins w with remote
-	// clients. It calls run once, which returns when the run is over, and returns what that returns; see
+	// Outside, if not nil, replaces Program and Clients. It is code that is not simulated and that joins w with remote
+	// clients. It calls run once, which returns when the run is over, and returns what run returned; see
 	// [sim.World.SetOutside]. Such a scenario has no exhaustive search.
 	Outside func(w *sim.World, run func() error) error
 
-	// Elsewhere, if not nil, returns a worker that makes the runs of a scenario with Outside, one at a time, in place
-	// of this process. Each runner gets one of its own.
+	// Elsewhere, if not nil, returns a worker that makes the runs of a scenario with Outside, one at a time, in place of
+	// this process. Each runner gets its own worker.
 	Elsewhere func() (Worker, error)
 
-	// Checkers judge each run. Without any, Liveness, Quiescence and Steps do.
+	// Checkers judge each run. If there are none, Liveness, Quiescence and Steps do.
 	Checkers []checkers.Checker
 	Goals    []Goal
 
-	// Finally, if not nil, is one more checker, called "finally": of each run that has come to rest it returns an
-	// error that says what is wrong, if something is. It may look at all that was recorded, but for steps; the number
-	// of an object tells it from others, and no more.
+	// Finally, if not nil, is one more checker, called "finally". It returns an error that says what is wrong with a run
+	// that has come to rest. It may look at everything that was recorded except steps; the number of an object only tells
+	// it from other objects.
 	Finally func(h *history.History) error
-	// Heeds, if not nil, are the operations that Finally looks at, of those that the program records, and the kinds of
-	// events, as "deleted": it is shown no others, and with an empty list none, only how the run ends. A proof takes
-	// schedules for the same that differ in the order of others, and has far fewer states.
+	// Heeds, if not nil, lists what Finally looks at: operations that the program records, and kinds of events, such as
+	// "deleted". Finally is shown no others; with an empty list it is shown only how the run ends. A proof then treats
+	// schedules that differ only in the order of other events as the same, and has far fewer states.
 	Heeds []string
 
-	// Words are operations that the program records and that nobody is to judge. Any other
-	// word must be one that a checker knows, see [checkers.Needs], so that none is misspelled.
+	// Words are operations that the program records and that nobody is to judge. Any other word must be one that a checker
+	// knows, see [checkers.Needs]. That finds misspelled words.
 	Words []string
 
-	// Caught names the checkers that are to find the flaw of a mutant:
-	// the scenario succeeds when one of them does. Empty: everything must hold.
+	// Caught names the checkers that are to find the flaw of a mutant: the scenario succeeds when one of them does. If it
+	// is empty, everything must hold.
 	Caught []string
 
-	// SafetySteps and MaxSteps are as in sim.Config; 0 of SafetySteps is half of MaxSteps if that is less than the usual
-	// number. A run with more clients or rounds than these may have more steps than MaxSteps, in proportion, up to
+	// SafetySteps and MaxSteps are as in sim.Config. SafetySteps 0 is half of MaxSteps if that is less than the usual
+	// number. A run with more clients or rounds than the scenario may have more steps than MaxSteps, in proportion, up to
 	// 1,048,576.
 	SafetySteps, MaxSteps int
 
@@ -80,11 +79,11 @@ type Scenario struct {
 	alike func(id, rounds int) int
 }
 
-// Notes are what a catalogue of scenarios knows of one beside what it runs.
+// Notes are what a catalogue of scenarios knows of a scenario besides what it runs.
 type Notes struct {
 	Source string // where the recipe or the bug comes from
-	Number int    // of a mutant: that in docs/museum.md
-	Wakes  string // also: which faults or orders of events wake the bug
+	Number int    // of a mutant: its number in docs/museum.md
+	Wakes  string // of a mutant: which faults or orders of events wake the bug
 }
 
 // With returns the scenario with notes.
@@ -96,32 +95,32 @@ func (s Scenario) With(n Notes) Scenario {
 // Notes returns the notes of the scenario.
 func (s *Scenario) Notes() Notes { return s.notes }
 
-// FaultsOptional returns the scenario with a plan that says what may happen, and not what must: a rule that can never
+// FaultsOptional returns the scenario with a plan that says what may happen, not what must: a rule that can never
 // strike does not make the result inconclusive.
 func (s Scenario) FaultsOptional() Scenario {
 	s.loose = true
 	return s
 }
 
-// WithPlan returns the scenario with another fault plan in place of its own. Its goals, and what its checkers need, are
-// made for its own plan; so it is only noted if no run has them.
+// WithPlan returns the scenario with another fault plan. Its goals, and the needs of its checkers, were made for its
+// own plan: if no run has them, that is only noted.
 func (s Scenario) WithPlan(p faults.Plan) Scenario {
 	s.Faults, s.other = p, true
 	return s
 }
 
-// Symmetric returns the scenario with word of which of its clients are the same: alike returns one number for clients
-// whose programs are the same but for the names that Env.UUID makes, and depend on nothing of these but that they are
-// unique. Exhaustive search can then leave out what differs only in who is who.
+// Symmetric returns the scenario with the knowledge of which clients are the same. alike returns the same number for
+// clients whose programs differ only in the names that Env.UUID makes, and rely only on these names being unique.
+// Exhaustive search can then leave out states that differ only in who is who.
 func (s Scenario) Symmetric(alike func(id, rounds int) int) Scenario {
 	s.alike = alike
 	return s
 }
 
-// Alike returns what Symmetric was given, nil if no two clients are known to be the same.
+// Alike returns the argument of Symmetric, nil if no two clients are known to be the same.
 func (s *Scenario) Alike() func(id, rounds int) int { return s.alike }
 
-// Broken reports whether the scenario is a control that must fail.
+// Broken reports whether the scenario is a mutant that must fail.
 func (s *Scenario) Broken() bool { return len(s.Caught) > 0 }
 
 // Without returns the scenario without the checkers of these names, which have nothing to judge in it.
@@ -135,7 +134,7 @@ func (s Scenario) Without(names ...string) Scenario {
 // usualJudges judge a scenario that names no checkers: no client gives up, waits forever, or goes on forever.
 var usualJudges = []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Steps{}}
 
-// Judges returns the checkers of the scenario, Finally included; Liveness, Quiescence and Steps if it names none.
+// Judges returns the scenario's checkers, including Finally; if it names none, Liveness, Quiescence and Steps.
 func (s *Scenario) Judges() []checkers.Checker {
 	all := s.Checkers
 	if len(all) == 0 && s.Outside == nil && s.Elsewhere == nil {
@@ -157,8 +156,7 @@ func (s Scenario) Listed() Scenario {
 	return s
 }
 
-// Goal is something that must happen in at least one run, so that no scenario holds
-// because nothing was tried.
+// Goal is something that must happen in at least one run, so that no scenario holds because nothing was tried.
 type Goal struct {
 	Name    string
 	Reached func(h *history.History) bool

@@ -8,9 +8,10 @@ import (
 	"sync/atomic"
 )
 
-// Each runs all seeds of a scenario, whatever they come to, and shows the results to visit: from many goroutines, in
-// any order, each with the names of its transitions and valid until visit returns. It returns how many were run, fewer
-// than all once ctx is done. It fails as [Run] does when client code leaves the simulator or ends its goroutine.
+// Each runs all seeds of a scenario, whatever they come to, and shows the results to visit. visit is called from many
+// goroutines, in any order; its result has the names of its transitions and is valid until visit returns. Each returns
+// how many seeds were run, not all if ctx is done. It fails like [Run] when client code leaves the simulator or ends
+// its goroutine.
 func Each(ctx context.Context, s *Scenario, o Options, visit func(seed uint64, res *Result)) (int, error) {
 	if err := s.Valid(); err != nil {
 		return 0, err
@@ -55,7 +56,7 @@ func (e *each) failed(err error) {
 	}
 }
 
-// work runs seeds until there are no more. A program that ends its goroutine ends the one that runs it, too.
+// work runs seeds until there are no more. A program that ends its goroutine also ends the one that runs it.
 func (e *each) work(ctx context.Context, r *Runner, w *watched) error {
 	defer r.Close()
 	running, seed := false, uint64(0)

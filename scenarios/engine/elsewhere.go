@@ -19,15 +19,15 @@ import (
 	"zksim/sim"
 )
 
-// Worker makes runs of a scenario elsewhere, one at a time, as in a process of its own.
+// Worker makes runs of a scenario elsewhere, one at a time, for example in a process of its own.
 type Worker interface {
-	// Run makes a run. An error says that it could not be made, which says nothing of the code.
+	// Run makes a run. An error says that the run could not be made, which says nothing about the code.
 	Run(o *Order) (*Reply, error)
-	// Close says that nothing more is asked of the worker.
+	// Close says that the worker gets no more orders.
 	Close()
 }
 
-// Order is a run that a [Worker] is to make: that of a seed, of bytes, or of a schedule.
+// Order is a run that a [Worker] is to make, from a seed, from bytes, or from a schedule.
 type Order struct {
 	By       By
 	Seed     uint64
@@ -37,16 +37,16 @@ type Order struct {
 	Loose    bool   // of [sim.Replay]
 	Future   uint64 // if not 0, the seed of what follows the schedule
 	Path     []Turn // of [Search]
-	Trace    bool   // it is to be told, too
+	Trace    bool   // also return the run's trace
 	Until    int    // if not 0, the run ends before that step, and its process with it
-	// Then are the seeds, after Seed, that the same worker is likely to be asked for next, in this order.
+	// Then are the seeds that the same worker will probably be asked for after Seed, in this order.
 	Then []uint64
 }
 
-// By is what a run goes by.
+// By is what decides the choices of a run.
 type By uint8
 
-// What runs go by.
+// What can decide them.
 const (
 	BySeed By = iota
 	ByBytes
@@ -54,14 +54,14 @@ const (
 	ByPath
 )
 
-// Reply is what became of it.
+// Reply is the result of an [Order].
 type Reply struct {
 	Result
-	Hashes []uint64 // after each step, as are Names: of runs by schedule, and of those that are violated
+	Hashes []uint64 // after each step, like Names: of runs by schedule, and of violated ones
 	Names  []string
 	Taken  int
 	Widths []Width
-	Missed bool // of [Search], as are Widths
+	Missed bool // of [Search], like Widths
 	Sight  sight
 	Unfit  string // see [checkers.Vocabulary.Unfit]
 	Trace  *history.Trace
@@ -69,14 +69,13 @@ type Reply struct {
 	Failed string // another error
 	// Last says that the process ends with this reply.
 	Last bool
-	// Full says that, too, of a process that makes no more runs, as it has made many.
+	// Full says so too, of a process that has made so many runs that it makes no more.
 	Full bool
-	// Dead says that the run has ended the process in which it was, and how. Of the other fields there are Names
-	// and Taken then.
+	// Dead says that the run has ended its process, and how. Besides it only Names, Taken and Hung may then be set.
 	Dead string
 }
 
-// sentinels are errors that checkers ask for.
+// sentinels are errors that checkers look for.
 var sentinels = []error{context.Canceled, context.DeadlineExceeded, zk.ErrConnectionClosed, zk.ErrUnknown,
 	zk.ErrAPIError, zk.ErrNoNode, zk.ErrNoAuth, zk.ErrBadVersion, zk.ErrNoChildrenForEphemerals, zk.ErrNodeExists,
 	zk.ErrNotEmpty, zk.ErrSessionExpired, zk.ErrInvalidACL, zk.ErrInvalidFlags, zk.ErrAuthFailed, zk.ErrClosing,
@@ -91,7 +90,7 @@ type carried struct {
 // Error returns the text.
 func (e carried) Error() string { return e.Text }
 
-// Is reports whether it was that error.
+// Is reports whether the original error was target.
 func (e carried) Is(target error) bool {
 	for _, i := range e.Of {
 		if i < len(sentinels) && sentinels[i] == target {
@@ -101,7 +100,7 @@ func (e carried) Is(target error) bool {
 	return false
 }
 
-// pack makes errors of a history such that they can be carried to another process.
+// pack replaces the errors of a history by errors that can be sent to another process.
 func pack(h *history.History) {
 	for i := range h.Events {
 		err := h.Events[i].Err
@@ -120,12 +119,12 @@ func pack(h *history.History) {
 
 var registered sync.Once
 
-// Carry has orders and replies be encoded with package gob.
+// Carry prepares package gob for orders and replies.
 func Carry() { registered.Do(func() { gob.RegisterName("zksim", carried{}) }) }
 
-// Contractor makes the runs that are ordered, with a runner.
+// Contractor makes the runs of orders with a runner.
 type Contractor struct {
-	// Last gets the reply on a run that ends before its end, and ends the process: what its code does next is not to
+	// Last gets the reply on a run that is stopped early. It must end the process: nothing that the code would do next may
 	// happen.
 	Last func(*Reply)
 
@@ -135,8 +134,8 @@ type Contractor struct {
 	words    checkers.Vocabulary
 }
 
-// NewContractor returns one for a scenario. note, if not nil, is called before each step with its name, and with how
-// many names of the schedule happened, this step included.
+// NewContractor returns a contractor for a scenario. note, if not nil, is called before each step with its name, and
+// with how many names of the schedule have happened, including this one.
 func NewContractor(s *Scenario, note func(name []byte, taken int)) *Contractor {
 	c := &Contractor{r: NewRunner(), s: s, coverage: newCoverer(s), words: checkers.VocabularyOf(s.Judges(), s.Words)}
 	c.r.note = note
@@ -181,7 +180,7 @@ func (c *Contractor) Run(o *Order) *Reply {
 		c.coverage.add(&reply.Sight)
 		reply.Unfit = c.words.Unfit(h)
 	}
-	if o.By == BySeed { // whose seed it is knows it
+	if o.By == BySeed { // the caller has the schedule of its seed
 		reply.Schedule = Schedule{}
 	}
 	reply.Result.History = nil
@@ -192,13 +191,13 @@ func (c *Contractor) Run(o *Order) *Reply {
 	return reply
 }
 
-// notMade is why a run could not be made, which says nothing of its schedule.
+// notMade is the reason why a run could not be made. It says nothing about the run's schedule.
 type notMade struct{ error }
 
 // Unwrap returns the reason.
 func (e notMade) Unwrap() error { return e.error }
 
-// elsewhere has a run made by the worker of the runner.
+// elsewhere lets the worker of the runner make a run.
 func (r *Runner) elsewhere(s *Scenario, o *Order) (Result, error) {
 	if r.worker == nil {
 		w, err := s.Elsewhere()
@@ -208,7 +207,7 @@ func (r *Runner) elsewhere(s *Scenario, o *Order) (Result, error) {
 		r.worker = w
 	}
 	order := *o
-	if o.By == BySeed { // it has all that a schedule says so far
+	if o.By == BySeed { // the seed gives all that the schedule says so far
 		order.Schedule = Schedule{}
 	}
 	reply, err := r.worker.Run(&order)
@@ -234,7 +233,7 @@ func (r *Runner) elsewhere(s *Scenario, o *Order) (Result, error) {
 	return reply.Result, nil
 }
 
-// bury completes the reply of a run that has ended its process: a history that says so, and the verdict.
+// bury completes the reply of a run that has ended its process: it adds a history that says so, and the verdict.
 func (s *Scenario) bury(o *Order, reply *Reply) {
 	h, n := reply.History, len(reply.Names)
 	if h == nil {
@@ -258,7 +257,7 @@ func (s *Scenario) bury(o *Order, reply *Reply) {
 		Verdict: s.judge(h), Hung: reply.Hung, dead: true}
 }
 
-// faultOf returns the fault of which a transition has its name, and the client, if any; nil if it is none.
+// faultOf returns the fault that a transition with this name is, and its client, if any; nil if it is none.
 func faultOf(name string) (*faults.Fault, int32) {
 	verb, rest, _ := strings.Cut(name, " ")
 	i := slices.IndexFunc(faults.Table, func(f faults.Fault) bool { return f.Name == verb })
@@ -269,8 +268,8 @@ func faultOf(name string) (*faults.Fault, int32) {
 	return &faults.Table[i], int32(client)
 }
 
-// traceElsewhere is Trace. Of a run that ends its process all but the last step is told by another one, which is
-// which ends before it.
+// traceElsewhere is Trace. If a run ends its process, another run, which stops before the last step, tells all steps
+// but that one.
 func (r *Runner) traceElsewhere(s *Scenario, schedule Schedule) (*history.Trace, Result, error) {
 	o := &Order{By: BySchedule, Schedule: schedule, Trace: true}
 	result, err := r.elsewhere(s, o)
@@ -295,7 +294,7 @@ func (r *Runner) traceElsewhere(s *Scenario, schedule Schedule) (*history.Trace,
 		s.bury(o, dead)
 		result = dead.Result
 	}
-	if r.reply.Trace == nil { // it has ended its process before its first step
+	if r.reply.Trace == nil { // it ended its process before its first step
 		r.reply.Trace = &history.Trace{}
 	}
 	r.Names(&result)
@@ -329,8 +328,8 @@ func (r *Runner) runElsewhere(s *Scenario, p Schedule, ch sim.Chooser) (Result, 
 	return result, err
 }
 
-// Unfit returns an error that says why the operations of the run just made cannot be judged, as by a word that no
-// checker of s knows; nil if they can.
+// Unfit returns an error that says why the operations of the run just made cannot be judged, for example because of a
+// word that no checker of s knows; nil if they can.
 func (r *Runner) Unfit(s *Scenario, res *Result) error {
 	words := checkers.VocabularyOf(s.Judges(), s.Words)
 	return r.unfit(&words, res)
@@ -343,7 +342,7 @@ func (r *Runner) unfit(words *checkers.Vocabulary, res *Result) error {
 	return unjudgeable(words.Unfit(res.History))
 }
 
-// noting tells what a chooser chooses before it happens, and ends the process where that is asked for.
+// noting reports each choice of a chooser before it happens, and ends the process before the step r.until.
 type noting struct {
 	sim.Chooser
 	r    *Runner

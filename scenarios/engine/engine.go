@@ -18,10 +18,10 @@ import (
 	"zksim/sim"
 )
 
-// Range is a range of seeds, both ends included.
+// Range is a range of seeds, including both ends.
 type Range struct{ First, Last uint64 }
 
-// ParseRange reads seeds: "17" or "1-500". The first is no larger than the last, and none is larger than 2^63-1.
+// ParseRange reads seeds: "17" or "1-500". The first must be no larger than the last, and none larger than 2^63-1.
 func ParseRange(s string) (Range, error) {
 	first, last, isRange := strings.Cut(s, "-")
 	a, err := strconv.ParseUint(first, 10, 63)
@@ -45,57 +45,55 @@ type Options struct {
 	Seeds    Range
 	Strategy Strategy
 	Workers  int // 0: one for each core
-	// Shard i of n takes the seeds whose remainder modulo n is i; n 0: all.
+	// Shard i of Shards takes the seeds whose remainder modulo Shards is i; Shards 0: all seeds.
 	Shard, Shards uint64
-	// Keep, if above 0, is how many failing runs of each checker are kept, those of the lowest seeds; a scenario that
-	// must hold is then run with all its seeds. 0: the first failure ends the work, as it does for mutants.
+	// Keep, if above 0, is how many failing runs of each checker are kept, those of the lowest seeds. A scenario that must
+	// hold is then run with all its seeds. With 0 the first failure ends the work; for mutants it always does.
 	Keep int
-	// Began, if not nil, is called once the first seeds were run strictly, and before they are run with the others.
+	// Began, if not nil, is called after the first seeds were run strictly, before they are run with the others.
 	Began func()
 	// Progress, if not nil, is called after every run, from many goroutines.
 	Progress func()
-	// Stuck is how long client code may keep control without a call of its Conn or Env
-	// before that is taken for a misuse, unless it waits meanwhile; 0: 30 seconds.
+	// Stuck is how long client code may keep control without a call of its Conn or Env before that is a misuse, unless it
+	// waits meanwhile; 0: 30 seconds.
 	Stuck time.Duration
 }
 
 // Status is the outcome of a scenario over all its seeds.
 type Status uint8
 
-// The outcomes, and what they mean for the exit status of a tool.
+// The outcomes.
 const (
 	Held             Status = iota // everything held
-	Caught                         // a mutant was caught as it should be
+	Caught                         // a mutant was caught, as it should be
 	Violation                      // something that must hold does not
 	Escaped                        // a mutant was not caught
-	Inconclusive                   // a judge could not decide, or what must happen for that never did
+	Inconclusive                   // a judge could not decide, or something that must happen never did
 	Nondeterministic               // one seed, two different runs
-	Misused                        // client code has left the simulator, see sim.Misuse
+	Misused                        // client code left the simulator, see sim.Misuse
 )
 
-// Report is what a scenario came to.
+// Report is the outcome of running a scenario.
 type Report struct {
 	Scenario *Scenario
 	Status   Status
 	Runs     int
 	Steps    int
-	// Failure is the run of the lowest seed that was violated (or of a broken
-	// recipe caught); its History is not kept.
+	// Failure is the run of the lowest seed that was violated, or that caught a mutant; its History is not kept.
 	Failure  Result
-	Failures []Result // those that were kept, by seed; the first is Failure
-	Part     Part     // the numbers, to be added to those of other seeds
-	Missed   []string // goals that no run reached; with fewer runs than Enough that is only noted
+	Failures []Result // the failures that were kept, by seed; the first is Failure
+	Part     Part     // the numbers, to be added to the parts of other seeds
+	Missed   []string // goals that no run reached; with fewer runs than Enough they are only noted
 	Coverage
 	Why   string // for Inconclusive, Nondeterministic and Misused
-	Stack string // of client code, a line for each call, for Misused and if the failure is a panic
-	Cut   bool   // ctx was done before all seeds were run, and nothing had failed until then
+	Stack string // of client code, one call a line, for Misused and if the failure is a panic
+	Cut   bool   // ctx was done before all seeds were run, and nothing had failed by then
 }
 
-// Run runs a scenario over seeds, on several cores. The report does not depend
-// on their number. It stops early at the first failure, when ctx is done (then
-// the report covers what was run, and says that it was cut short), and with an
-// error when client code leaves the simulator, which is a [*sim.Misuse] and also in the report, when it ends its
-// goroutine, or when it records a word that no checker knows.
+// Run runs a scenario over seeds, on several cores. The report does not depend on their number. Run stops at the first
+// failure, unless o.Keep says otherwise. It also stops when ctx is done; then the report covers what was run, and says
+// that it was cut short. It fails when client code leaves the simulator, with a [*sim.Misuse] that is also in the
+// report, when it ends its goroutine, or when it records a word that no checker knows.
 func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 	err := s.Valid()
 	if err == nil {
@@ -132,30 +130,29 @@ func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 	return e.report(), nil
 }
 
-// MaxWorkers bounds the memory that workers take.
+// MaxWorkers bounds the number of workers, and so their memory.
 const MaxWorkers = 1024
 
-// engine is one Run in progress. Workers finish seeds in any order; what they
-// found is taken into account in the order of the seeds and only up to the first
-// failure, as if there were one worker. Where ctx is done before, seeds are left out.
+// engine is one Run in progress. Workers finish seeds in any order. What they found counts in the order of the seeds
+// and only up to the first failure, as if there were one worker. If ctx is done before, seeds are left out.
 type engine struct {
 	*Scenario
 	Options
 	ctx   context.Context
 	next  atomic.Uint64
-	limit atomic.Uint64 // no seed beyond it is of interest any more
+	limit atomic.Uint64 // no seed beyond it matters any more
 
 	mu      sync.Mutex
-	turn    uint64             // the seed to be taken into account next
+	turn    uint64             // the seed that counts next
 	waiting map[uint64]outcome // of seeds beyond it
-	dead    error              // a worker that ended before its time
+	dead    error              // of a worker that ended too early
 
 	words    checkers.Vocabulary
 	coverage *coverer
 
 	runs, steps int
 	failures    []Result
-	unknown     error     // a word that nobody knows
+	unknown     error     // a word that no checker knows
 	doubt       *PartNote // a verdict "unknown"
 	differs     *PartNote // a run that was not the same twice
 	failed      []PartFailed
@@ -163,7 +160,7 @@ type engine struct {
 	strict      map[uint64]Shown
 }
 
-// outcome is what one seed came to. The zero value is a seed of another shard.
+// outcome is the result of one seed. The zero value is a seed of another shard.
 type outcome struct {
 	run      bool
 	steps    int
@@ -192,14 +189,14 @@ func (e *engine) work() error {
 		return err
 	}
 	for _, w := range all {
-		if m := w.runner.world.Misuse(); m != nil && e.dead == nil { // by a goroutine that has outlived the runs
+		if m := w.runner.world.Misuse(); m != nil && e.dead == nil { // of a goroutine that has outlived the runs
 			return w.where(m)
 		}
 	}
 	return e.dead
 }
 
-// first returns the seeds that are run strictly, too.
+// first returns the seeds that are also run strictly.
 func (e *engine) first() (list []uint64) {
 	for seed := e.Seeds.First; seed <= e.Seeds.Last && len(list) < strict && e.ctx.Err() == nil; seed++ {
 		if e.Shards == 0 || seed%e.Shards == e.Shard {
@@ -230,12 +227,12 @@ func (e *engine) worker(r *Runner, w *watched) {
 	}
 }
 
-// mostAhead is how many seeds a worker goes on with at most whose runs are made elsewhere.
+// mostAhead is how many seeds a worker claims at once, at most, if its runs are made elsewhere.
 const mostAhead = 16
 
-// claim returns the seeds of this shard that a worker goes on with, among those that come next, and whether there are
-// any more: it has one, or some where they are made elsewhere, which can order them at once; but few when few are left,
-// so that all workers end at about the same time.
+// claim returns the next seeds of this shard for a worker, and whether there may be more. It claims one seed at a time,
+// or several if runs are made elsewhere, since these can be ordered at once. If few seeds are left it claims few of
+// them, so that all workers end at about the same time.
 func (e *engine) claim() (list []uint64, more bool) {
 	n, limit := uint64(1), e.limit.Load()
 	if e.Elsewhere != nil {
@@ -265,8 +262,8 @@ func (e *engine) die(err error) {
 	}
 }
 
-// guarded runs a seed and takes note of a program that leaves the simulator, or ends the worker: a
-// Goexit in a coroutine is passed on to the goroutine that resumed it.
+// guarded runs a seed, and notes a program that leaves the simulator or ends the worker: a Goexit in a coroutine is
+// passed on to the goroutine that resumed it.
 func (e *engine) guarded(r *Runner, w *watched, seed uint64) {
 	ended := false
 	defer func() {
@@ -304,7 +301,7 @@ func (e *engine) one(r *Runner, seed uint64) (outcome, *sim.Misuse) {
 		out.failure = &res
 		out.panicked = res.History.PanicStack()
 	}
-	if res.Hung && out.failure == nil { // others would take as long
+	if res.Hung && out.failure == nil { // other runs would take as long
 		out.unknown = fmt.Errorf("%s, seed %d: %s", e.Name, seed, res.Verdict.Message)
 	}
 	if before, ok := e.strict[seed]; ok {
@@ -316,7 +313,7 @@ func (e *engine) one(r *Runner, seed uint64) (outcome, *sim.Misuse) {
 	return out, nil
 }
 
-// take notes what a seed came to, and takes into account what is due.
+// take notes the outcome of a seed, and counts the outcomes that are due.
 func (e *engine) take(seed uint64, out outcome) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -335,14 +332,14 @@ func (e *engine) take(seed uint64, out outcome) {
 	}
 }
 
-// rest takes into account what waits for seeds that were not run, as ctx was done before.
+// rest counts the outcomes that still wait for seeds that were not run because ctx was done.
 func (e *engine) rest() {
 	for _, seed := range slices.Sorted(maps.Keys(e.waiting)) {
 		e.add(seed, e.waiting[seed])
 	}
 }
 
-// add takes into account what a seed came to, unless a lower one has ended the work.
+// add counts the outcome of a seed, unless a lower seed has ended the work.
 func (e *engine) add(seed uint64, out outcome) {
 	if len(e.failures) > 0 && e.Keep == 0 || e.unknown != nil || !out.run {
 		return
@@ -368,7 +365,7 @@ func (e *engine) add(seed uint64, out outcome) {
 	}
 }
 
-// keep keeps a failure, unless there are enough of its checker, and counts it.
+// keep counts a failure, and keeps it unless its checker has enough of them.
 func (e *engine) keep(r *Result) {
 	checker := r.Verdict.Checker
 	if failedBy(e.failed, checker) < max(1, e.Keep) {
@@ -377,7 +374,7 @@ func (e *engine) keep(r *Result) {
 	e.failed = fail(e.failed, checker, 1)
 }
 
-// firstDifference returns the first index at which two runs' hashes differ.
+// firstDifference returns the first index at which the hashes of two runs differ.
 func firstDifference(a, b []uint64) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
@@ -386,8 +383,7 @@ func firstDifference(a, b []uint64) int {
 	return i
 }
 
-// Catches reports whether a verdict is that of a checker that must find the flaw
-// of the mutant.
+// Catches reports whether a verdict is a violation found by a checker that must find the flaw of the mutant.
 func (s *Scenario) Catches(v checkers.Verdict) bool {
 	return v.Level == checkers.Violated && slices.Contains(s.Caught, v.Checker)
 }

@@ -5,7 +5,7 @@ import (
 	"zksim/recipes"
 )
 
-// Exhaustive search tells the errors of the recipes from others of the same text.
+// Exhaustive search distinguishes the errors of the recipes from others with the same text.
 func init() {
 	history.Distinguish(recipes.ErrConfigChanged, recipes.ErrConfigInvalid, recipes.ErrInside, recipes.ErrOutside,
 		recipes.ErrLeading, recipes.ErrNotLeading, recipes.ErrNoLeader, recipes.ErrHeld, recipes.ErrNotHeld,

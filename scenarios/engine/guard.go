@@ -11,51 +11,51 @@ import (
 	"zksim/sim"
 )
 
-// Guard watches over client code in any number of runners while they run: it looks at the goroutines now and
-// then, and finds client code that waits otherwise than by its Conn and Env, that has started a goroutine by
-// itself, or that does not give up control. What it takes for waiting does not depend on how busy the machine
-// is: a goroutine that goes on as soon as there is a processor does not wait.
+// Guard watches over client code in any number of runners while they run. It looks at the goroutines now and then, and
+// finds client code that waits other than by its Conn and Env, that has started a goroutine by itself, or that does not
+// give up control. What it takes for waiting does not depend on how busy the machine is: a goroutine that is only short
+// of a processor does not wait.
 type Guard struct {
 	stuck time.Duration
 
 	mu      sync.Mutex
 	clients map[uint64]origin // by goroutine
 
-	turn    atomic.Uint64 // of client code, odd while it has one
+	turn    atomic.Uint64 // of client code, odd during a turn
 	counted atomic.Bool   // somebody counts turns
 
 	dump  stacks.Dump
 	since map[uint64]*stretch // by goroutine, under mu
 
-	passed time.Duration // while it looked; see pass
+	passed time.Duration // time spent watching; see pass
 	last   time.Time     // when it looked last
 }
 
-// origin says what code a goroutine runs.
+// origin says whose code a goroutine runs.
 type origin struct {
 	client int
 	of     *watched
 }
 
-// stretch is how long a goroutine has been doing the same whenever it was looked at.
+// stretch is how long a goroutine has been doing the same each time that the guard looked.
 type stretch struct {
 	waits stacks.Wait
 	began time.Duration
 	looks int
 }
 
-// How long client code may do what is no misuse in itself: wait for a lock, and go on without a call.
+// How long client code may do what is not a misuse in itself: wait for a lock, and go on without a call.
 const (
 	usuallyLocked = 2 * time.Second
 	usuallyStuck  = 30 * time.Second
 	fewestLooks   = 5 // in that time
 )
 
-// hitch is how much longer than meant it may take until the guard looks again. What goes beyond that is no time in
-// which client code could run: a debugger has stopped the process, or the machine was asleep.
+// hitch is by how much a pause of the guard may exceed its plan. Client code could not run in the time beyond that: a
+// debugger has stopped the process, or the machine was asleep.
 const hitch = 100 * time.Millisecond
 
-// pass moves the guard's own clock on, at most by twice the time that it meant to pause and a hitch.
+// pass advances the guard's own clock, by at most twice the planned pause and a hitch.
 func (g *Guard) pass(now time.Time, meant time.Duration) {
 	if !g.last.IsZero() {
 		g.passed += min(now.Sub(g.last), 2*meant+hitch)
@@ -71,11 +71,11 @@ func NewGuard(stuck time.Duration) *Guard {
 	return &Guard{stuck: stuck, clients: map[uint64]origin{}, since: map[uint64]*stretch{}}
 }
 
-// Watch has the guard watch over the runs of r from now on. It must not be called during one.
+// Watch makes the guard watch over the runs of r from now on. It must not be called during a run.
 func (g *Guard) Watch(r *Runner) { g.watch(r) }
 
-// workers has that many goroutines work, each with a runner that the guard watches over, until all of them have ended.
-// When it finds something that calls stop, and waits for them no longer than for what is known to be worthless.
+// workers runs work in n goroutines, each with a runner that the guard watches over, until all of them have ended. If
+// the guard finds something it calls stop, and waits for them only as long as for a run that is known to be worthless.
 func (g *Guard) workers(
 	n int, s *Scenario, strategy Strategy, work func(r *Runner, w *watched), stop func(),
 ) ([]*watched, error) {
@@ -107,19 +107,19 @@ func (g *Guard) watch(r *Runner) *watched {
 	return w
 }
 
-// How long, when it looks all the time, a turn of client code goes on until the goroutines are looked at, and how
-// often they are looked at anyway.
+// How long a turn of client code lasts, while the guard looks all the time, until it looks at the goroutines, and how
+// often it looks at them anyway.
 const (
 	suspicious = 30 * time.Microsecond
 	anyway     = 2 * time.Millisecond
 )
 
-// Until looks after client code until done is closed, and returns what it has found; nil if there is nothing. While
-// strict, if not nil, says so it looks all the time, so that even a short wait is found, and else so seldom that it
-// takes at most one part in a hundred of the time.
+// Until watches client code until done is closed, and returns what it has found; nil if there is nothing. While strict
+// is not nil and returns true, it looks all the time, so that it finds even a short wait. Otherwise it looks so rarely
+// that this takes at most one hundredth of the time.
 func (g *Guard) Until(done <-chan struct{}, strict func() bool) error {
 	begin := time.Now()
-	cost := 100 * time.Microsecond // of a look, on the average
+	cost := 100 * time.Microsecond // average, of a look
 	meant := anyway
 	for {
 		at := time.Now()
@@ -127,7 +127,7 @@ func (g *Guard) Until(done <-chan struct{}, strict func() bool) error {
 		if err := g.look(); err != nil {
 			return err
 		}
-		cost = min(time.Since(at), cost+cost/8) // it seems to take long where others are busy
+		cost = min(time.Since(at), cost+cost/8) // it seems to take long while others are busy
 		if strict != nil && strict() {
 			meant = anyway
 			if g.busyWait(done) {
@@ -146,7 +146,7 @@ func (g *Guard) Until(done <-chan struct{}, strict func() bool) error {
 	}
 }
 
-// busyWait waits until there is reason to look, and reports whether done was closed. A timer would be too slow for
+// busyWait waits until there is a reason to look, and reports whether done was closed. A timer would be too slow for
 // waits of a millisecond.
 func (g *Guard) busyWait(done <-chan struct{}) bool {
 	begin := time.Now()
@@ -201,7 +201,7 @@ func (g *Guard) judge(x *stacks.Goroutine, at origin) error {
 	took := g.passed - s.began
 	long := func(limit time.Duration) bool { return took >= min(limit, g.stuck) && s.looks >= fewestLooks }
 	switch frames, _ := stacks.Client(x.Frames()); {
-	case len(frames) == 0: // it has just begun, or ended
+	case len(frames) == 0: // it has just begun, or is about to end
 		return nil
 	case waits == stacks.Event:
 		return at.misuse(fmt.Sprintf("waits otherwise than by its Conn and Env (%s)", x.State), frames)
@@ -214,22 +214,22 @@ func (g *Guard) judge(x *stacks.Goroutine, at origin) error {
 	return nil
 }
 
-// misuse returns the error of a client.
+// misuse returns the error about a client.
 func (o origin) misuse(what string, frames []stacks.Frame) error {
 	m := &sim.Misuse{Client: o.client, Message: fmt.Sprintf("c%d %s", o.client, what), Stack: stacks.Text(frames)}
 	return o.of.where(m)
 }
 
-// watched is how a guard hears of one runner. It implements [sim.Watch].
+// watched connects a guard and one runner. It implements [sim.Watch].
 type watched struct {
 	guard  *Guard
 	runner *Runner
-	name   string // of the scenario; "": that is for others to say
+	name   string // of the scenario; "": where leaves it out
 	seed   uint64 // guard.mu
 	turns  turns
 }
 
-// where says in which run a misuse was.
+// where adds to a misuse the run in which it was found.
 func (w *watched) where(m *sim.Misuse) error {
 	if w.name == "" {
 		return m
@@ -237,7 +237,7 @@ func (w *watched) where(m *sim.Misuse) error {
 	return fmt.Errorf("%s, seed %d: %w", w.name, w.seed, m)
 }
 
-// begins says that the run of a seed begins.
+// begins tells the guard that the run of a seed begins.
 func (w *watched) begins(seed uint64) {
 	w.guard.mu.Lock()
 	w.seed = seed

@@ -9,7 +9,7 @@ import (
 	"zksim/sim"
 )
 
-// hearingConn records when client code asks how its session is.
+// hearingConn records when client code asks for the state of its session.
 type hearingConn struct {
 	sim.Conn
 	hears func(state bool)
@@ -29,7 +29,7 @@ func (c hearingConn) SessionID() int64 {
 	return id
 }
 
-// hearingEnv records when client code receives an event that says how its session is.
+// hearingEnv records when client code receives an event about its session.
 type hearingEnv struct {
 	sim.Env
 	hears func(state bool)
@@ -44,8 +44,8 @@ func (e hearingEnv) Await(ctx context.Context, chans ...<-chan zk.Event) (int, z
 	return i, ev, err
 }
 
-// hears returns what records that code of a client hears of its session, how it is at that moment; without state,
-// only which one it is.
+// hears returns a function that records what code of a client learns about its session, as it is at that moment.
+// Without state it learns only which session it is.
 func (r *Runner) hears(c *sim.Client) func(state bool) {
 	return func(state bool) {
 		op := ""

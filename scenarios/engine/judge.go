@@ -8,8 +8,7 @@ import (
 	"zksim/model/history"
 )
 
-// judge returns the verdict on a run. That a mutant is caught by the
-// checker that must do it counts for more than what others find.
+// judge returns the verdict on a run. The verdict of a checker that must catch the mutant goes before those of others.
 func (s *Scenario) judge(h *history.History) checkers.Verdict {
 	if v, ok := checkers.Caught(h, s.Judges(), s.Caught); ok {
 		return v
@@ -17,9 +16,9 @@ func (s *Scenario) judge(h *history.History) checkers.Verdict {
 	return checkers.Worst(h, s.Judges())
 }
 
-// JudgeReal is judge for a run on a real ensemble. A checker that had nothing to judge makes the
-// verdict unknown, unless that is for lack of something a real run may lack, as a fault. It fails
-// as Unfit does, and with a [*sim.Misuse] if a checker panics.
+// JudgeReal is judge for a run on a real ensemble. A checker that had nothing to judge makes the verdict unknown,
+// unless it lacks something that a real run may lack, such as a fault. JudgeReal fails like Unfit, and with a
+// [*sim.Misuse] if a checker panics.
 func (s *Scenario) JudgeReal(h *history.History) (v checkers.Verdict, err error) {
 	if err := s.Unfit(h); err != nil {
 		return v, err
@@ -39,7 +38,7 @@ func (s *Scenario) JudgeReal(h *history.History) (v checkers.Verdict, err error)
 	return v, nil
 }
 
-// Waived says what JudgeReal does without: what checkers need and a run on a real ensemble may lack, as it did.
+// Waived says what JudgeReal does without: needs of checkers that a run on a real ensemble may lack, and did lack.
 func (s *Scenario) Waived(h *history.History) (waived []string) {
 	s.unmet(h, func(c checkers.Checker, n checkers.Need) {
 		if n.Simulated {
@@ -49,8 +48,8 @@ func (s *Scenario) Waived(h *history.History) (waived []string) {
 	return waived
 }
 
-// Unjudged names the checkers that a history leaves with nothing to go by, since they need its txns, which it lacks; ""
-// if there are none.
+// Unjudged names the checkers that cannot judge a history because they need its txns, which it lacks; "" if there are
+// none.
 func (s *Scenario) Unjudged(h *history.History) string {
 	var txns []string
 	for _, c := range s.Judges() {
@@ -64,7 +63,7 @@ func (s *Scenario) Unjudged(h *history.History) string {
 	return strings.Join(txns, ", ") + ": they need txns, and nobody has the logs of these servers"
 }
 
-// unmet calls f with each need that a history does not meet, of checkers that judge it.
+// unmet calls f with each need that a history does not meet, of the checkers that can judge it.
 func (s *Scenario) unmet(h *history.History, f func(checkers.Checker, checkers.Need)) {
 	for _, c := range s.Judges() {
 		if d, ok := c.(checkers.Declaring); ok && checkers.Judges(c, h) {
@@ -75,7 +74,7 @@ func (s *Scenario) unmet(h *history.History, f func(checkers.Checker, checkers.N
 	}
 }
 
-// missing says what a checker did not see.
+// missing says what a checker lacked.
 func missing(x checkers.Need) string { return "it needs " + x.What + "; " + x.Hint }
 
 // Unfit returns an error that says why the operations of a history cannot be judged, see [checkers.Vocabulary.Unfit];
@@ -85,7 +84,7 @@ func (s *Scenario) Unfit(h *history.History) error {
 	return unjudgeable(words.Unfit(h))
 }
 
-// unjudgeable returns why as an error, nil if it is empty.
+// unjudgeable returns why as an error; nil if it is empty.
 func unjudgeable(why string) error {
 	if why == "" {
 		return nil

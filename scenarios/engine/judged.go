@@ -8,14 +8,14 @@ import (
 	"zksim/model/history"
 )
 
-// Judged finds out which checkers have had anything to judge in some run. Runs are looked at by many workers; what
-// they saw is added by one.
+// Judged finds out which checkers had something to judge in some run. Many workers look at the runs; one adds what they
+// saw.
 type Judged struct {
 	needs []need
 	met   []atomic.Bool // Look leaves these out
 }
 
-// need is what a checker needs, and which of it there was in any run.
+// need is what a checker needs, and which parts of it any run had.
 type need struct {
 	checker string
 	checkers.Needs
@@ -28,7 +28,7 @@ type Idle struct {
 	Lacks   string // what it needs, and what the author of the scenario can do
 }
 
-// NewJudged returns one for the checkers that say what they need.
+// NewJudged returns a Judged for those checkers that declare their needs.
 func NewJudged(all []checkers.Checker) *Judged {
 	j := &Judged{}
 	for _, c := range all {
@@ -43,7 +43,7 @@ func NewJudged(all []checkers.Checker) *Judged {
 	return j
 }
 
-// Look returns what there is in a run of each need, by bit; nil if all needs were met before.
+// Look returns which parts of each need a run has, by bit; nil if all needs were met before.
 func (j *Judged) Look(h *history.History) (had []uint64) {
 	for i := range j.needs {
 		if j.met[i].Load() {
@@ -61,7 +61,7 @@ func (j *Judged) Look(h *history.History) (had []uint64) {
 	return had
 }
 
-// Add takes into account what Look has returned of a run.
+// Add counts what Look has returned for a run.
 func (j *Judged) Add(had []uint64) {
 	for i, bits := range had {
 		if bits == 1<<len(j.needs[i].Seen)-1 {
@@ -71,7 +71,7 @@ func (j *Judged) Add(had []uint64) {
 	}
 }
 
-// Idle returns the checkers that had nothing to judge. One that needs nothing is not among them, even without runs.
+// Idle returns the checkers that had nothing to judge, without those that need nothing, even if there were no runs.
 func (j *Judged) Idle() (list []Idle) {
 	for i := range j.needs {
 		if !j.met[i].Load() {
@@ -81,7 +81,7 @@ func (j *Judged) Idle() (list []Idle) {
 	return list
 }
 
-// idle says what no run had, the first of it, or else what no run had together.
+// idle says which part no run had, the first of them, or else which parts no run had together.
 func (n *need) idle() Idle {
 	var all []string
 	for k, seen := range n.Seen {

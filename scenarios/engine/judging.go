@@ -9,9 +9,9 @@ import (
 	"zksim/sim"
 )
 
-// Judging calls f, which calls what a scenario has to look at a run: its checkers, its goals, and the functions of
-// Register. A panic in such code is a misuse, with its calls as the stack; nil: nothing of the kind. A panic that is
-// this module's own goes on.
+// Judging calls f, which calls what a scenario has for judging a run: its checkers, its goals, and the functions of
+// Register. If such code panics Judging returns a misuse with the calls as its stack, otherwise nil. A panic of this
+// module itself goes on.
 func Judging(f func()) (m *sim.Misuse) {
 	defer func() {
 		if x := recover(); x != nil {
@@ -26,14 +26,14 @@ func Judging(f func()) (m *sim.Misuse) {
 	return nil
 }
 
-// JudgePanics begins the sentence that says so.
+// JudgePanics begins the message of such a misuse.
 const JudgePanics = "a checker, a monitor, a goal or a function of Register panics: "
 
-// own are the packages of which a panic says that a run cannot go on, rather than that what they call is wrong.
+// own are the packages whose panics say that a run cannot go on, not that the code they call is wrong.
 var own = regexp.MustCompile(`^zksim/(sim|model|faults|checkers|internal|scenarios/engine|scenarios/prove)[./]`)
 
-// Panicking returns the calls in which the calling goroutine panics, the innermost first, up to the package of this
-// module that has called them; "" if it is one of these that panics.
+// Panicking returns the calls in which the calling goroutine panics, the innermost first, up to the package of own that
+// made them; "" if such a package itself panics.
 func Panicking() string {
 	g := stacks.Current()
 	var calls []stacks.Frame

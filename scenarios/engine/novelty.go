@@ -2,17 +2,15 @@ package engine
 
 import "zksim/sim"
 
-// novelty lets Go's fuzzer, which knows nothing but which code has run how often, see
-// which states a run has reached: each shape of a state, see [sim.World.Shape], has
-// some code of its own, shared with few others. Under go test -fuzz that code has
-// counters, so bytes that lead to another kind of state are kept and mutated.
+// novelty shows Go's fuzzer which states a run has reached. The fuzzer knows only which code has run how often. So each
+// shape of a state, see [sim.World.Shape], has some code of its own, shared with few others. Under go test -fuzz that
+// code has counters: bytes that lead to another kind of state are kept and mutated.
 //
-// The code is one of the 1024 leaves of a tree of generic functions: the compiler makes
-// an instance of each for every size of array that is its type argument, so the four
-// branches of the last function stand for 4^5 pieces of code.
+// The code is one of the 1024 leaves of a tree of generic functions. The compiler makes an instance of each function
+// for every size of array in its type argument, so the four branches of the last function are 4^5 pieces of code.
 type novelty struct{ leaves uint32 }
 
-// note takes note of the state of w.
+// note notes the state of w.
 func (n *novelty) note(w *sim.World) { branch1(n, w.Shape()) }
 
 func branch1(n *novelty, shape uint64) {
@@ -67,7 +65,7 @@ func branch4[T any](n *novelty, shape uint64) {
 	}
 }
 
-// branch5 counts its runs, so that no compiler has a reason to leave its branches out.
+// branch5 counts its runs, so that the compiler cannot remove its branches.
 func branch5[T any](n *novelty, shape uint64) {
 	switch shape % 4 {
 	case 0:

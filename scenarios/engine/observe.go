@@ -10,7 +10,7 @@ import (
 	"zksim/sim"
 )
 
-// observe returns how everything stands in w, but for the znodes, as the rows of all tables.
+// observe returns the state of w, except the znodes, as the rows of all tables.
 func observe(w *sim.World) []history.Row {
 	stores := w.Stores()
 	rows := sessionRows(w, stores)
@@ -57,7 +57,7 @@ func znodeRows(w *sim.World) []history.Row {
 // sessionRows returns the sessions that any server holds.
 func sessionRows(w *sim.World, stores []*model.Server) []history.Row {
 	var rows []history.Row
-	at := map[int64]int{} // the row of a session: there may be many
+	at := map[int64]int{} // the row of a session; there may be many sessions
 	for k, s := range stores {
 		for _, id := range s.Sessions() {
 			if i, there := at[id]; there {
@@ -100,8 +100,8 @@ func clientRow(c *sim.Client) history.Row {
 		Cells: []string{process, connection, session}}
 }
 
-// watchRows returns what c waits to be told, and by which server: the watches that its
-// library has channels for, and those that its server holds.
+// watchRows returns the watches of c and where they are: those that its library has channels for, and those that its
+// server holds.
 func watchRows(c *sim.Client, stores []*model.Server) []history.Row {
 	var held []model.Watch
 	if c.Connected() {
@@ -137,7 +137,7 @@ func watchRows(c *sim.Client, stores []*model.Server) []history.Row {
 	return rows
 }
 
-// taskRows returns what the code of c is at.
+// taskRows returns what each task of c is doing.
 func taskRows(c *sim.Client) []history.Row {
 	var rows []history.Row
 	for _, x := range c.Tasks() {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Part is what some of the seeds of a scenario came to, in numbers that can be kept in a file and added to those of
-// others. What is judged over all runs, as whether a goal was reached, [Scenario.Sum] judges over the sum.
+// Part is the outcome of some of the seeds of a scenario, in numbers that can be kept in a file and added to those of
+// other seeds. [Scenario.Sum] judges the sum for what needs all runs, such as whether a goal was reached.
 type Part struct {
 	Runs      int             `json:"runs"`
 	Steps     int             `json:"steps"`
-	Failed    []PartFailed    `json:"failed,omitempty"`  // by checker; of runs of which none ends the work by failing
+	Failed    []PartFailed    `json:"failed,omitempty"`  // by checker; only if no failure ends the work
 	Holders   int             `json:"holders,omitempty"` // the most objects that held the lock at once
 	Rules     []PartRule      `json:"rules,omitempty"`
 	Goals     []PartGoal      `json:"goals,omitempty"`
@@ -21,7 +21,7 @@ type Part struct {
 	Differs   *PartNote       `json:"differs,omitempty"` // the first seed with two different runs
 }
 
-// PartFailed is how many runs a checker has found a violation in, before all others.
+// PartFailed is in how many runs a checker was the one to report a violation.
 type PartFailed struct {
 	Checker string `json:"checker"`
 	Runs    int    `json:"runs"`
@@ -42,7 +42,7 @@ type PartGoal struct {
 	Runs int    `json:"runs"`
 }
 
-// PartNeed is what a checker has seen of what it needs.
+// PartNeed is which parts of its needs a checker has seen.
 type PartNeed struct {
 	Checker string `json:"checker"`
 	Had     uint64 `json:"had"` // by bit, in any run
@@ -55,7 +55,7 @@ type PartNote struct {
 	Text string `json:"text"`
 }
 
-// first returns the note about the lower seed; nil stands for none.
+// first returns the note about the lower seed; nil is no note.
 func first(a, b *PartNote) *PartNote {
 	if a == nil || b != nil && b.Seed < a.Seed {
 		return b
@@ -85,14 +85,14 @@ func failedBy(list []PartFailed, checker string) int {
 	return 0
 }
 
-// NewPart returns what no seeds have come to.
+// NewPart returns the part of no seeds.
 func (s *Scenario) NewPart() Part {
 	p := Part{}
 	p.fill(newCoverer(s))
 	return p
 }
 
-// fill takes over what was collected.
+// fill copies what was collected.
 func (p *Part) fill(c *coverer) {
 	p.Holders, p.Sometimes = c.most, c.wishes
 	for _, r := range c.rules {
@@ -106,7 +106,7 @@ func (p *Part) fill(c *coverer) {
 	}
 }
 
-// Add adds what other seeds came to. It fails if that is about another plan, other goals or other checkers.
+// Add adds the part of other seeds. It fails if that is about another plan, other goals or other checkers.
 func (p *Part) Add(q *Part) error {
 	if len(p.Rules) != len(q.Rules) || len(p.Goals) != len(q.Goals) || len(p.Needs) != len(q.Needs) {
 		return fmt.Errorf("%d rules, %d goals and %d checkers cannot be added to %d, %d and %d", len(q.Rules),
@@ -144,8 +144,8 @@ func (p *Part) Add(q *Part) error {
 	return nil
 }
 
-// Sum returns the report of runs that came to this, and of which these have failed, in the order of their seeds. It
-// fails if the part is of another plan, has other goals or other checkers. cut is whether seeds are missing.
+// Sum returns the report on the runs of a part. failures are the runs that failed, in the order of their seeds. Sum
+// fails if the part is of another plan, other goals or other checkers. cut is whether seeds are missing.
 func (s *Scenario) Sum(p *Part, failures []Result, cut bool) (Report, error) {
 	sum := s.NewPart()
 	if err := sum.Add(p); err != nil {
@@ -170,7 +170,7 @@ func (s *Scenario) Sum(p *Part, failures []Result, cut bool) (Report, error) {
 	return rep, nil
 }
 
-// decide fills in the status, and why, from the numbers and the failures.
+// decide sets the status, and why, from the numbers and the failures.
 func (rep *Report) decide() {
 	s := rep.Scenario
 	for i, g := range s.Goals {

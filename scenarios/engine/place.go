@@ -16,10 +16,10 @@ import (
 	"zksim/sim"
 )
 
-// Place is where the code of a client goes on in a step of a run. It is for debuggers.
+// Place is where the code of a client continues in a step of a run. It is for debuggers.
 type Place struct {
 	Client int
-	PC     uintptr // in this process: where it goes on, or begins
+	PC     uintptr // in this process: where it continues, or begins
 	Func   string
 	File   string
 	Line   int
@@ -35,15 +35,15 @@ func (p Place) String() string {
 	return fmt.Sprintf("c%d %s %s, %s:%d", p.Client, verb, p.Func, p.File, p.Line)
 }
 
-// IdleError says that no code of a client runs in a step.
+// IdleError says that a step runs no client code.
 type IdleError struct {
 	Step int
 	Name string // of its transition
 	Next int    // the first step after it in which code runs; 0: there is none
-	Then string // the name of that
+	Then string // the name of that step
 }
 
-// Error says so, and which step to take instead.
+// Error says so, and names the next step that does.
 func (e *IdleError) Error() string {
 	text := fmt.Sprintf("step %d, %s, runs no code of a client", e.Step, e.Name)
 	if e.Next == 0 {
@@ -52,8 +52,8 @@ func (e *IdleError) Error() string {
 	return fmt.Sprintf("%s; the next that does is step %d, %s", text, e.Next, e.Then)
 }
 
-// PlaceOf runs a schedule and returns where the code of a client goes on in a step, which is counted from 1. It fails
-// as Replay does, with an [*IdleError], and if there is no such step. The schedule may have fewer steps than the run.
+// PlaceOf runs a schedule and returns where client code continues in a step; steps count from 1. It fails like Replay,
+// with an [*IdleError], and if there is no such step. The schedule may have fewer steps than the run.
 func PlaceOf(s *Scenario, schedule Schedule, step int) (Place, error) {
 	r := NewRunner()
 	defer r.Close()
@@ -173,8 +173,8 @@ func clientFrames(pcs []uintptr) []runtime.Frame {
 	return all
 }
 
-// labelled returns the stacks of the goroutines that have the label, by its value. The text of the profile is the
-// only place where Go tells the program counters and labels of other goroutines.
+// labelled returns the stacks of the goroutines with the label, by its value. The text of the profile is the only place
+// where Go shows the program counters and labels of other goroutines.
 func labelled() map[uint64][]uintptr {
 	var text bytes.Buffer
 	pprof.Lookup("goroutine").WriteTo(&text, 1)

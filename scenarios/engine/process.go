@@ -12,8 +12,8 @@ import (
 	"zksim/recipes"
 )
 
-// Process is what a client's program sees: its connection, its environment, and
-// the record of what it does for the judges.
+// Process is what a client's program sees: its connection, its environment, and the record of what it does for the
+// judges.
 type Process struct {
 	Conn recipes.Conn
 	Env  recipes.Env
@@ -22,13 +22,12 @@ type Process struct {
 	Clients int // how many there are
 	Rounds  int // how often each repeats what it does
 
-	// root is where the scenario's znodes are: "" in the simulator, a folder of
-	// its own on a real ensemble.
+	// root is where the scenario's znodes are: "" in the simulator, a separate folder on a real ensemble.
 	root string
 
-	host     Host        `kept:"-"` // a process has one
+	host     Host        `kept:"-"` // a process has one host
 	resource *Resource   `kept:"-"` // as above
-	own      recipes.Env `kept:"-"` // what the host has made: a program may put an Env around it
+	own      recipes.Env `kept:"-"` // made by the host: a program may wrap Env
 }
 
 // Host is the backend behind a process: the simulator, or a real ensemble.
@@ -43,17 +42,17 @@ type Host interface {
 	Dial(p *Process) (*Process, error)
 }
 
-// On returns the process with a host, the folder in which its znodes are, and the resource that is guarded.
+// On returns the process with a host, the folder of its znodes, and the guarded resource.
 func (p Process) On(h Host, root string, guarded *Resource) *Process {
 	p.host, p.root, p.resource = h, root, guarded
 	return &p
 }
 
-// Path returns where the znode called path, which starts with a slash, is.
+// Path returns the real path of the znode called path, which starts with a slash.
 func (p *Process) Path(path string) string { return p.root + path }
 
-// Object is a recipe object under observation. Each goroutine needs one of its own: that an operation begins on an
-// object on which the same one goes on is an error.
+// Object is a recipe object under observation. Each goroutine needs its own Object: it is an error to begin an
+// operation on an object while the same operation is in progress on it.
 type Object struct {
 	p  *Process
 	id int32
@@ -62,8 +61,8 @@ type Object struct {
 // Process returns the process that the object belongs to.
 func (o Object) Process() *Process { return o.p }
 
-// Register announces a recipe object. The function returns the znodes that it
-// answers for, and is called at the end of the run; nil stands for none.
+// Register announces a recipe object. znodes returns the znodes that the object answers for, and is called at the end
+// of the run; nil: it answers for none.
 func (p *Process) Register(znodes func() []string) Object {
 	if znodes == nil {
 		znodes = func() []string { return nil }
@@ -72,8 +71,7 @@ func (p *Process) Register(znodes func() []string) Object {
 	return Object{p, p.host.NewObject()}
 }
 
-// Interruptible returns a context that the fault "cancel" may cancel, and the
-// function that ends this.
+// Interruptible returns a context that the fault "cancel" may cancel, and a function that ends this.
 func (p *Process) Interruptible() (context.Context, context.CancelFunc) {
 	return p.host.Interruptible(p)
 }
@@ -84,17 +82,17 @@ func (p *Process) Step() { p.host.Step(p) }
 // Fail records that the program gives up.
 func (p *Process) Fail(why error) { p.host.Fail(p, why) }
 
-// Always records that something that the program takes for granted, in a sentence, holds. Otherwise the run is
-// violated, by the checker "always", and this sentence is what the report says. It may be about what the client itself
-// has seen and done: a variable that clients share is in no state of a proof, and is handed on from run to run.
+// Always records whether something holds that the program takes for granted. If it does not, the run is violated, by
+// the checker "always", and the report quotes the sentence. The condition may only depend on what the client itself has
+// seen and done: a variable that clients share is in no state of a proof, and keeps its value from run to run.
 //
 //	p.Always("tokens grow", token > last)
 func (p *Process) Always(sentence string, holds bool) {
 	p.always(sentence, holds, nil)
 }
 
-// Ends is Always of a call: it must end with an error that is want, or without one if that is nil. What it has ended
-// with instead is in the report.
+// Ends is Always for a call: it must end with an error that is want, or without one if want is nil. The report has the
+// error that it ended with instead.
 //
 //	p.Ends("Unlock", l.Unlock(ctx), nil)
 func (p *Process) Ends(call string, err, want error) {
@@ -112,41 +110,40 @@ func (p *Process) always(sentence string, holds bool, err error) {
 	}
 }
 
-// Sometimes records whether something holds that must hold at this place in at least one run: a goal by the name of
-// the sentence. Where no run comes by, nobody knows of it.
+// Sometimes records whether something holds that must hold here in at least one run. The sentence is the name of this
+// goal. If no run reaches the call, nobody knows of the goal.
 func (p *Process) Sometimes(sentence string, holds bool) {
 	p.host.Record(history.Event{Kind: history.Told, Client: int32(p.ID), Op: checkers.ToldSometimes,
 		Path: sentence, OK: holds})
 }
 
-// Dial gives the same client another connection with a session of its own, beside the one that it has or after closing
-// that: the process that is returned differs from p in Conn and Env only. Each client can do so as often as
-// Scenario.Dials says, on a real ensemble without limit; only there can it fail. Session events of an Env are those of
-// the connection that it came with.
+// Dial gives the same client another connection with its own session, beside its present one or after closing that. The
+// returned process differs from p only in Conn and Env. Each client can call it as often as Scenario.Dials says, on a
+// real ensemble without limit; only there can it fail. An Env receives the session events of the connection that it
+// came with.
 func (p *Process) Dial() (*Process, error) { return p.host.Dial(p) }
 
 // AtRest waits until the faults are over and nothing else can happen, timers included, so that what the program reads
-// next is how things stay. Of several clients that wait so, one goes on after the other; for the judges it is recorded
-// when they do ([checkers.ToldRest]). On a real ensemble it waits some seconds at most, and nothing is recorded if
-// something goes on by then.
+// next is final. If several clients wait like this, one goes on after the other. When a client goes on, that is
+// recorded for the judges ([checkers.ToldRest]). On a real ensemble AtRest waits a few seconds at most, and records
+// nothing if something still goes on by then.
 func (p *Process) AtRest() { p.host.AtRest(p) }
 
-// Resource returns the resource that the scenario's locks guard. It is outside
-// of ZooKeeper and shared by all clients.
+// Resource returns the resource that the scenario's locks guard. It is outside of ZooKeeper, and all clients share it.
 func (p *Process) Resource() *Resource { return p.resource }
 
-// Record adds an event of the object to the history: its Kind, and whatever of
-// Op, Path, Value, Zxid, OK and Err the kind has.
+// Record adds an event of the object to the history: its Kind, and those of Op, Path, Value, Zxid, OK and Err that the
+// kind has.
 func (o Object) Record(e history.Event) {
 	e.Client, e.Object = int32(o.p.ID), o.id
 	o.p.host.Record(e)
 }
 
-// Invoke records that an operation begins. Its name must be a word that a checker of the scenario
-// knows, or one of Scenario.Words; docs/checkers.md lists them.
+// Invoke records that an operation begins. Its name must be a word that a checker of the scenario knows, or one of
+// Scenario.Words; docs/checkers.md lists them.
 func (o Object) Invoke(op string) { o.Record(history.Event{Kind: history.Invoke, Op: op}) }
 
-// Return records that it ended. An error that is one of refusals is a legal answer rather than a failure.
+// Return records that it ended. An error that is one of refusals is a legal answer, not a failure.
 func (o Object) Return(op string, err error, refusals ...error) {
 	o.Record(history.Event{Kind: history.Return, Op: op, Err: err, OK: isOne(err, refusals)})
 }
@@ -160,17 +157,17 @@ func (o Object) Acquired(path string, token int64) {
 	o.Record(history.Event{Kind: history.Acquired, Path: path, Value: token})
 }
 
-// Lost records that the recipe took that belief away.
+// Lost records that the recipe took this belief away.
 func (o Object) Lost() { o.Record(history.Event{Kind: history.Lost}) }
 
 // Released records that the holder gives the lock up.
 func (o Object) Released() { o.Record(history.Event{Kind: history.Released}) }
 
-// Write writes to the guarded resource with a token; 0 stands for a writer that
-// has none. It reports whether the resource accepted.
+// Write writes to the guarded resource with a token, and reports whether the resource accepted; token 0: the writer has
+// none.
 func (o Object) Write(token int64) bool { return o.access("", token) }
 
-// Read is Write for a reader, who shares the lock with others.
+// Read is Write for a reader, which shares the lock with others.
 func (o Object) Read(token int64) bool { return o.access("read", token) }
 
 func (o Object) access(op string, token int64) bool {
@@ -181,9 +178,8 @@ func (o Object) access(op string, token int64) bool {
 	return ok
 }
 
-// Resource is something outside of ZooKeeper that a lock guards. It refuses a write
-// with a token lower than one it has seen, and a read with one lower than that of a
-// write; who has no token it cannot refuse.
+// Resource is something outside of ZooKeeper that a lock guards. It refuses a write with a token lower than one it has
+// seen, and a read with a token lower than that of a write. It cannot refuse an access without a token.
 type Resource struct {
 	mu            sync.Mutex // for real clients
 	written, seen int64      // the highest tokens of writes and of all
@@ -203,24 +199,23 @@ func (r *Resource) accept(token int64, read bool) bool {
 	return true
 }
 
-// Lock records lock as the operation "lock". The fault "cancel" may cancel its context, which is no
-// error: then it is not held, as with one. The holder records Acquired next.
+// Lock records lock as the operation "lock". The fault "cancel" may cancel its context. That is no error: held is then
+// false and err is nil. The holder records Acquired next.
 func (o Object) Lock(lock func(ctx context.Context) error) (held bool, err error) {
 	return o.Attempt("lock", lock)
 }
 
-// TryLock records tryLock as the operation "trylock". It is no error that the lock is taken, which
-// tryLock says by recipes.ErrLocked or one of the errors in taken; nor that its context is cancelled, as in Lock.
+// TryLock records tryLock as the operation "trylock". It is no error if the lock is taken, which tryLock reports by
+// recipes.ErrLocked or an error in taken, or if its context is cancelled, as in Lock.
 func (o Object) TryLock(tryLock func(ctx context.Context) error, taken ...error) (held bool, err error) {
 	return o.Attempt("trylock", tryLock, taken...)
 }
 
-// Unlock records unlock as the operation "unlock", which is not cancelled. The holder has recorded
-// Released before.
+// Unlock records unlock as the operation "unlock", which is not cancelled. The holder must have recorded Released
+// before.
 func (o Object) Unlock(unlock func(ctx context.Context) error) error { return o.Must("unlock", unlock) }
 
-// Attempt records an operation that may be cancelled or refused, which is no failure:
-// then it has not succeeded, and err is nil.
+// Attempt records an operation that may be cancelled or refused. That is no failure: ok is then false and err is nil.
 func (o Object) Attempt(op string, f func(ctx context.Context) error, refusals ...error) (ok bool, err error) {
 	ctx, end := o.p.Interruptible()
 	defer end()

@@ -11,28 +11,28 @@ import (
 	"zksim/sim"
 )
 
-// ExactTest is what to run in place of go test, from a module that uses this one, so that all repeats that Go's runtime
-// decides, and ExactCommand is that with what is to be done first.
+// ExactTest replaces go test, in a module that uses this one, so that even what Go's runtime decides repeats.
+// ExactCommand is the same with what must be done first.
 const (
 	ExactTest    = "go tool simrun test"
 	ExactCommand = `"` + ExactTest + `" (first "go get -tool zksim/cmd/simrun") in place of "go test"`
 )
 
-// CommandVariable is the environment variable by which a command that runs "go test" in its own way, as "simrun test"
-// does, tells tests what it is called, so that they print it in the commands that repeat their failures.
+// CommandVariable is the environment variable by which a command that runs "go test" its own way, such as "simrun
+// test", tells tests its name. They print it in the commands that repeat their failures.
 const CommandVariable = "ZKSIM_TEST_COMMAND"
 
-// Repetitions is how often the choices of a failing run of code outside of the simulator are made again.
+// Repetitions is how often the choices of a failing run are repeated if its code is outside of the simulator.
 const Repetitions = 10
 
-// Repeats is what becomes of the choices of a failing run when they are made again, which code outside of the
-// simulator need not answer in the same way.
+// Repeats says what came of repeating the choices of a failing run. Code outside of the simulator need not answer them
+// in the same way.
 type Repeats struct {
 	Of, Failed int    // how many runs there were, and in how many the same checker was violated
-	Parted     string // as of [Parts], where two of them differ first; "": all are the same
+	Parted     string // as of [Parts], where two of them first differ; "": all are the same
 }
 
-// String says so, as in "failed again in 9 of 10 replays".
+// String returns it as in "failed again in 9 of 10 replays".
 func (x Repeats) String() string {
 	text := fmt.Sprintf("failed again in %d of %d replays", x.Failed, x.Of)
 	if x.Parted != "" {
@@ -41,16 +41,16 @@ func (x Repeats) String() string {
 	return text
 }
 
-// Mostly reports whether the checker was violated in most of them.
+// Mostly reports whether the checker was violated in most replays.
 func (x Repeats) Mostly() bool { return 2*x.Failed > x.Of }
 
-// Always reports whether all of them went the same way, in which the checker was violated.
+// Always reports whether all replays went the same way and violated the checker.
 func (x Repeats) Always() bool { return x.Failed == x.Of && x.Parted == "" }
 
 // mostAgain bounds how many replays a schedule may ask for.
 const mostAgain = 1000
 
-// set reads them as they are written in a schedule.
+// set reads them as a schedule writes them.
 func (x *Repeats) set(text string) error {
 	failed, of, ok := strings.Cut(text, "/")
 	var err [2]error
@@ -62,18 +62,18 @@ func (x *Repeats) set(text string) error {
 	return nil
 }
 
-// Loose reports whether runs of the schedule may part, so that it is run with those of its steps that are possible.
+// Loose reports whether runs of the schedule may part. If so, a run takes those of its steps that are possible.
 func (s *Schedule) Loose() bool { return s.Again.Of > 0 }
 
-// shows reports whether a run violates what its schedule says.
+// shows reports whether a run has the violation that its schedule names.
 func (r *Result) shows(s *Schedule) bool { return s.Shown(r.Verdict) }
 
-// Shown reports whether a verdict is the violation that the schedule says.
+// Shown reports whether a verdict is the violation that the schedule names.
 func (s *Schedule) Shown(v checkers.Verdict) bool {
 	return v.Level == checkers.Violated && v.Checker == s.Checker
 }
 
-// Repeat makes the choices of a schedule that many times, those of them that are possible.
+// Repeat repeats the choices of a schedule that many times, those that are possible.
 func Repeat(s *Scenario, schedule Schedule, times int) (x Repeats, err error) {
 	r := NewRunner()
 	defer r.Close()
@@ -96,11 +96,11 @@ func Repeat(s *Scenario, schedule Schedule, times int) (x Repeats, err error) {
 	return x, nil
 }
 
-// errBroken ends a run that is broken.
+// errBroken ends a run whose code has said that it is broken.
 var errBroken = errors.New("broken")
 
-// untilBroken ends a run of code outside of the simulator at the step in which the code says that it is broken. What it
-// would do then tells nothing more, and need not be the same each time.
+// untilBroken ends a run of code outside of the simulator at the step in which the code says that it is broken. What
+// the code does after that tells nothing more, and need not be the same each time.
 type untilBroken struct {
 	sim.Chooser
 	seen   int // events
@@ -114,13 +114,13 @@ func (u *untilBroken) Choose(w *sim.World) (sim.Transition, bool, error) {
 			u.broken = true
 		}
 	}
-	if u.broken && w.Step() > 0 { // a run has a step
+	if u.broken && w.Step() > 0 { // a run has at least one step
 		return sim.Transition{}, false, errBroken
 	}
 	return u.Chooser.Choose(w)
 }
 
-// runUntilBroken is World.Run until then.
+// runUntilBroken is World.Run, except that the run may end like this.
 func runUntilBroken(w *sim.World, ch sim.Chooser) error {
 	if err := w.Run(&untilBroken{Chooser: ch}); err != errBroken {
 		return err

@@ -13,9 +13,8 @@ import (
 	"zksim/sim"
 )
 
-// Runner runs scenarios in the simulator, one seed or schedule after the other.
-// It reuses its memory; it is not safe for concurrent use, but any number of
-// runners may work at once.
+// Runner runs scenarios in the simulator, one seed or schedule after the other. It reuses its memory. It is not safe
+// for concurrent use, but any number of runners may work at once.
 type Runner struct {
 	Strategy Strategy   // of Seed
 	Detail   sim.Detail // of the worlds
@@ -35,13 +34,13 @@ type Runner struct {
 	cancels   bool              // the plan cancels contexts
 	known     []func() []string // of all recipe objects, with their clients
 	owners    []*Process
-	lost      bool // client code has not come back
+	lost      bool // client code did not come back
 
 	worker Worker   // of a scenario that runs elsewhere
-	ahead  []uint64 // seeds that it is asked for next
-	reply  *Reply   // of it
+	ahead  []uint64 // seeds that it will be asked for next
+	reply  *Reply   // of the worker
 	note   func(name []byte, taken int)
-	until  int // the process ends before that step, by stop; 0: it does not
+	until  int // the process ends before that step, by stop; 0: it does not end
 	stop   func()
 	told   *history.Trace // of the run in progress
 }
@@ -63,12 +62,12 @@ func (r *Runner) Close() {
 	}
 }
 
-// Guarded returns a hash of what the resource that the locks guard remembers.
+// Guarded returns a hash of what the resource guarded by the locks remembers.
 func (r *Runner) Guarded() uint64 {
 	return uint64(hash.Hash(0).Int(r.resource.written).Int(r.resource.seen))
 }
 
-// Budgets returns how many times each rule of the plan may still strike in the run in progress.
+// Budgets returns how many times each rule of the plan may still strike in the present run.
 func (r *Runner) Budgets() []int {
 	list := r.injector.Budgets()
 	if r.world.Calm() {
@@ -77,8 +76,8 @@ func (r *Runner) Budgets() []int {
 	return list
 }
 
-// Ordinal returns a number that tells a recipe object of the run in progress from the others of its client: how many of
-// them were registered before.
+// Ordinal returns a number that tells a recipe object of the present run from others of its client: how many of them
+// were registered before it.
 func (r *Runner) Ordinal(object int32) (n int32) {
 	for _, p := range r.owners[:object-1] {
 		if p == r.owners[object-1] {
@@ -88,32 +87,30 @@ func (r *Runner) Ordinal(object int32) (n int32) {
 	return n
 }
 
-// World returns the world of the runs, to look at.
+// World returns the world of the runs, for inspection.
 func (r *Runner) World() *sim.World { return r.world }
 
-// Result is what came out of one run. History is valid until the runner's next
-// run.
+// Result is the result of one run. History is valid until the runner's next run.
 type Result struct {
 	Verdict  checkers.Verdict
 	Schedule Schedule
 	Steps    int
 	Hash     uint64
 	History  *history.History
-	// Misuse, if not nil, says that client code has left the simulator. The verdict is then
-	// worth nothing; it is a violation, by the checker "misuse", so that nobody takes it for a success.
+	// Misuse, if not nil, says that client code has left the simulator. The verdict is then meaningless. It is a
+	// violation, by the checker "misuse", so that nobody takes it for a success.
 	Misuse *sim.Misuse
-	// Hung says that the code of a run elsewhere, see [Scenario.Elsewhere], did not come to rest, for which one waits
-	// long.
+	// Hung says that the code of a run elsewhere, see [Scenario.Elsewhere], did not come to rest. Such a run takes long.
 	Hung bool
 
-	dead   bool // it has ended its process
-	unmade bool // it could not be made, and has an unknown verdict
+	dead   bool // it ended its process
+	unmade bool // the run could not be made, and its verdict is unknown
 }
 
-// deathCost is how many steps could be made in the time in which a process ends and another one starts.
+// deathCost is the number of steps that could be made while a process ends and another one starts.
 const deathCost = 10_000
 
-// cost is the work that a run took, in steps.
+// cost is the work of a run, in steps.
 func (r *Result) cost() int {
 	if r.dead {
 		return r.Steps + deathCost
@@ -121,8 +118,7 @@ func (r *Result) cost() int {
 	return r.Steps
 }
 
-// Seed runs the scenario with everything drawn from a seed. The schedule of the
-// result has no names yet; see Schedule.
+// Seed runs the scenario with everything drawn from a seed. The schedule of the result has no names yet; see Schedule.
 func (r *Runner) Seed(s *Scenario, seed uint64) Result {
 	random, chooser := &r.random, sim.Chooser(&r.random)
 	if r.Strategy.pct(seed) {
@@ -142,7 +138,7 @@ func (r *Runner) Seed(s *Scenario, seed uint64) Result {
 	return r.certain(s, &Order{By: BySeed, Seed: seed, Strategy: r.Strategy, Schedule: p, Then: r.ahead}, chooser)
 }
 
-// certain makes a run that is always possible. One elsewhere that cannot be made has an unknown verdict.
+// certain makes a run that is always possible. If it cannot be made elsewhere, its verdict is unknown.
 func (r *Runner) certain(s *Scenario, o *Order, ch sim.Chooser) (result Result) {
 	var err error
 	if s.Elsewhere != nil {
@@ -159,14 +155,14 @@ func (r *Runner) certain(s *Scenario, o *Order, ch sim.Chooser) (result Result) 
 	return result
 }
 
-// Timed runs the scenario once with realistic times and without faults on one
-// server, and returns besides the result the time of each step. See [sim.Timed].
+// Timed runs the scenario once with realistic times and without faults on one server. It also returns the time of each
+// step. See [sim.Timed].
 func (r *Runner) Timed(s *Scenario, seed uint64, t sim.Timing) (Result, []time.Duration) {
 	return r.TimedUntil(s, seed, t, func(*history.History, time.Duration) bool { return false })
 }
 
-// TimedUntil is Timed, except that the run ends early when done says so. It is asked
-// before every step, with the time of the last one.
+// TimedUntil is Timed, except that the run ends early when done returns true. It calls done before every step, with the
+// time of the last one.
 func (r *Runner) TimedUntil(s *Scenario, seed uint64, t sim.Timing,
 	done func(h *history.History, now time.Duration) bool) (Result, []time.Duration) {
 	r.timed.Seed(seed)
@@ -182,8 +178,8 @@ func (r *Runner) TimedUntil(s *Scenario, seed uint64, t sim.Timing,
 	return result, r.timed.Times
 }
 
-// Explore runs the scenario in the circumstances of p with the choices of ch. An
-// error of ch ends the run without a verdict and is returned.
+// Explore runs the scenario in the circumstances of p with the choices of ch. An error of ch ends the run without a
+// verdict and is returned.
 func (r *Runner) Explore(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	return r.run(s, p, ch)
 }
@@ -202,8 +198,7 @@ func (u *untilDone) Choose(w *sim.World) (sim.Transition, bool, error) {
 	return u.Timed.Choose(w)
 }
 
-// Names completes the schedule of the last result with the names of its
-// transitions.
+// Names completes the schedule of the last result with the names of its transitions.
 func (r *Runner) Names(result *Result) {
 	result.Schedule.Names, result.Schedule.Notes, result.Schedule.Lines = r.names(), nil, nil
 	result.Schedule.Faults = append(faults.Plan(nil), result.Schedule.Faults...)
@@ -225,15 +220,14 @@ func (r *Runner) Hashes() []uint64 {
 	return r.world.Hashes()
 }
 
-// Replay runs a schedule. It fails if the schedule does not fit the scenario,
-// where the error says where, and with a [*sim.Misuse]. One whose runs may part is run
-// with the steps that are possible, until its checker is violated or it was run
-// as often as it says.
+// Replay runs a schedule. It fails if the schedule does not fit the scenario, with an error that says where, and with a
+// [*sim.Misuse]. If its runs may part, Replay takes the steps that are possible, and repeats the run until its checker
+// is violated or the schedule's number of repeats is reached.
 func (r *Runner) Replay(s *Scenario, schedule Schedule) (Result, error) {
 	return r.replay(s, schedule, nil)
 }
 
-// replay is Replay, and goes on as then says when the schedule is over, if that is not nil.
+// replay is Replay, except that then, if not nil, chooses the steps after the schedule.
 func (r *Runner) replay(s *Scenario, schedule Schedule, then sim.Chooser) (Result, error) {
 	if err := s.accept(&schedule); err != nil {
 		return Result{}, err
@@ -252,7 +246,7 @@ func (r *Runner) replay(s *Scenario, schedule Schedule, then sim.Chooser) (Resul
 	}
 }
 
-// run runs a scenario. Client code that leaves the simulator is no error here.
+// run runs a scenario. It is no error here if client code leaves the simulator.
 func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	if s.Elsewhere != nil {
 		return r.runElsewhere(s, p, ch)
@@ -317,7 +311,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	return result, err
 }
 
-// answer takes down which znodes the objects of the clients that are alive answer for.
+// answer notes which znodes the objects of live clients answer for.
 func (r *Runner) answer() {
 	for i, znodes := range r.known {
 		if !r.owners[i].own.(hearingEnv).Alive() {
@@ -329,9 +323,8 @@ func (r *Runner) answer() {
 	}
 }
 
-// residual appends what a client whose code has ended leaves to the judges, besides the events
-// in the history: the znodes that its objects answer for, and whether it came to its end or
-// gave up.
+// residual appends what a client whose code has ended leaves to the judges besides the events in the history: the
+// znodes that its objects answer for, and whether its code finished or gave up.
 func (r *Runner) residual(x hash.Hash, c *sim.Client) hash.Hash {
 	h := r.world.History
 	x = x.Bool(h.Finished[c.ID()]).String(h.Failed[int32(c.ID())])
@@ -351,7 +344,7 @@ type simHost Runner
 func (h *simHost) Record(e history.Event) {
 	c := h.world.Clients()[e.Client-1]
 	c.Own()
-	if e.Kind == history.Write { // the program hears whether it was accepted
+	if e.Kind == history.Write { // the program learns whether it was accepted
 		c.Learn(uint64(hash.Hash(0).Bool(e.OK)))
 	}
 	e.Step, e.Task = int32(h.world.Step()), c.Task()

@@ -14,8 +14,8 @@ import (
 	"zksim/sim"
 )
 
-// Schedule is a run as a text that survives: the circumstances, and the names of
-// what happened in order. The format is
+// Schedule is a run in a form that can be kept as text: the circumstances, and the names of what happened, in order.
+// The format is
 //
 //	zksim schedule 1
 //	scenario lock/lock
@@ -33,29 +33,27 @@ import (
 //	serve c1
 //	...
 //
-// where "#", at the start of a line or after a blank, starts a comment, like (whose
-// semantics the servers have) is missing if they are ZooKeeper's, clients,
-// rounds and safety (the step at which faults end at the latest) are missing if they are
-// those of the scenario, seed (which seed it came from)
-// and checker (what it violates) may be missing, and after the last transition the run
-// goes on without faults to its end. A line "again 9/10" says that runs of the schedule may
-// part, as those of code outside of the simulator do, and that 9 of 10 have failed.
+// where "#", at the start of a line or after a blank, starts a comment. The line like (whose semantics the servers
+// have) is missing if they are ZooKeeper's. The lines clients, rounds and safety (the step at which faults end at the
+// latest) are missing if they are as in the scenario. The lines seed (where the schedule came from) and checker (what
+// it violates) may be missing. After the last transition the run goes on without faults to its end. A line "again 9/10"
+// says that runs of the schedule may part, like those of code outside of the simulator, and that 9 of 10 have failed.
 type Schedule struct {
 	Scenario string
 	Servers  int
 	Like     model.Like
-	Clients  int // 0: as many as the scenario has, as for Rounds
+	Clients  int // 0: as many as the scenario has; the same for Rounds
 	Rounds   int
 	Safety   int // step at which faults end at the latest; 0: Scenario.SafetySteps
 	Order    uint64
 	Faults   faults.Plan
 	Seed     uint64
 	Checker  string
-	Again    Repeats // zero: all runs of it are the same
+	Again    Repeats // zero: all its runs are the same
 	Names    []string
 
 	Notes []string // what each transition did; written as comments, not read
-	Lines []int    // of the text from which each name was read
+	Lines []int    // the line of the text from which each name was read
 }
 
 const magic = "zksim schedule 1"
@@ -152,7 +150,7 @@ func ParseSchedule(r io.Reader) (Schedule, error) {
 func uncomment(line string) (text string, comment bool) {
 	before := ' '
 	for i, c := range line {
-		if c == '#' && unicode.IsSpace(before) { // as elsewhere in a line, any that there is
+		if c == '#' && unicode.IsSpace(before) { // any Unicode space, as in the rest of a line
 			line, comment = line[:i], true
 			break
 		}
@@ -161,7 +159,7 @@ func uncomment(line string) (text string, comment bool) {
 	return strings.TrimSpace(line), comment
 }
 
-// set takes one line of the header.
+// set reads one line of the header.
 func (s *Schedule) set(key, value string) (err error) {
 	count := func(n *int, least, most int) error {
 		if *n, err = strconv.Atoi(value); err != nil || *n < least || *n > most {
@@ -203,8 +201,8 @@ func (s *Schedule) set(key, value string) (err error) {
 	return err
 }
 
-// misfit says of the error of a replay what does not fit what, and in which line
-// of the text. A run that could not be made is another matter.
+// misfit adds to the error of a replay which scenario the schedule does not fit, and at which line of the text. It
+// leaves alone the error of a run that could not be made.
 func (s *Schedule) misfit(err error) error {
 	if errors.As(err, new(notMade)) {
 		return err
@@ -217,7 +215,7 @@ func (s *Schedule) misfit(err error) error {
 	return fmt.Errorf("%sthe schedule does not fit scenario %s: %w", where, s.Scenario, err)
 }
 
-// Unknown returns an error that names the first step that is none, whatever the scenario; nil if there is no such step.
+// Unknown returns an error that names the first step that no scenario can have; nil if there is no such step.
 func (s *Schedule) Unknown() error {
 	for i, name := range s.Names {
 		verb, _, _ := strings.Cut(name, " ")
@@ -233,7 +231,7 @@ func (s *Schedule) Unknown() error {
 	return nil
 }
 
-// clip shortens what an error quotes.
+// clip shortens text that an error quotes.
 func clip(s string) string {
 	if len(s) > 60 {
 		return s[:60] + "..."

@@ -6,20 +6,20 @@ import (
 	"zksim/sim"
 )
 
-// Turn is a step at which a [Search] does not take its usual choice: the number of the step among those at which there
-// is one, and which it takes, the faults after all others.
+// Turn is a step at which a [Search] does not take its usual choice. At is its number among the steps that have a
+// choice. Pick is what it takes; faults come after all others.
 type Turn struct{ At, Pick int }
 
-// Width is how many choices there were at such a step, and which one is the usual one.
+// Width is how many choices such a step had, and which one is usual.
 type Width struct{ Normal, Faults, Usual int }
 
-// Search chooses in a fair way, each in turn, time last and no fault, but for some steps. What it chose from then tells
-// how to search all schedules that differ from the usual one at few steps, as in Emmi, Qadeer and Rakamarić,
-// Delay-Bounded Scheduling (POPL 2011).
+// Search chooses fairly, each in turn, time last and no fault, except at the steps of Path. Widths then tells how to
+// search all schedules that differ from the usual one at few steps, as in Emmi, Qadeer and Rakamarić, Delay-Bounded
+// Scheduling (POPL 2011).
 type Search struct {
 	Path   []Turn // in order
 	Widths []Width
-	Missed bool // a step of the path was not there: the run is not that which the path was found in
+	Missed bool // a step of Path did not exist: the run is not the one that the path was found in
 
 	fair sim.Replay
 }
@@ -59,15 +59,15 @@ func (s *Search) Choose(w *sim.World) (sim.Transition, bool, error) {
 	return list[usual], true, nil
 }
 
-// Bounds are those of an exhaustive search by running code again for each schedule, without memory of states: all
+// Bounds limit an exhaustive search that runs the code again for each schedule and remembers no states. It covers all
 // schedules that differ from a fair one by so many faults and delays. A delay is a step at which another transition
 // happens than the one whose turn it is.
 type Bounds struct {
 	Faults, Delays int
-	Runs           int // after which the search ends, closed or not; 0: 20,000
+	Runs           int // after which the search ends, even if it is not closed; 0: 20,000
 }
 
-// valid reports whether no number is negative.
+// valid returns an error if a number is negative.
 func (b Bounds) valid() error {
 	for _, x := range []struct {
 		n    int
@@ -80,16 +80,16 @@ func (b Bounds) valid() error {
 	return nil
 }
 
-// UsualRuns is how many runs a search makes at most that says nothing of it.
+// UsualRuns is how many runs a search makes at most if its bounds do not say.
 const UsualRuns = 20_000
 
-// branch is a path, and what it has of faults and delays.
+// branch is a path, and how many faults and delays it has.
 type branch struct {
 	path           []Turn
 	faults, delays int
 }
 
-// children appends the branches that differ from b, which had these widths, at one later step.
+// children appends the branches that differ from b, whose run had these widths, at one later step.
 func (b *branch) children(list []branch, widths []Width, limit Bounds) []branch {
 	from := 0
 	if n := len(b.path); n > 0 {

@@ -13,22 +13,22 @@ import (
 	"zksim/model/history"
 )
 
-// Searched is what an exhaustive search has come to.
+// Searched is the result of an exhaustive search.
 type Searched struct {
 	Bounds
 	Servers int
 	Made    int     // runs
-	Closed  bool    // there is no other schedule within the bounds
-	Missed  int     // runs that were not those which their paths were found in
+	Closed  bool    // no other schedule is within the bounds
+	Missed  int     // runs that differ from the ones in which their paths were found
 	Failure *Result // the first that was violated, in an order that does not depend on the number of workers
 	Doubt   string  // a verdict "unknown"
-	Unmet   string  // if it is closed: what no run has met that one has to
+	Unmet   string  // if it is closed: what at least one run must meet and none did
 
 	seen  *coverer
 	words checkers.Vocabulary
 }
 
-// String says it, as in "every schedule of 1 server with at most 1 fault and 2 delays, 5123 runs".
+// String returns it as in "every schedule of 1 server with at most 1 fault and 2 delays, 5123 runs".
 func (x *Searched) String() string {
 	text := fmt.Sprintf("schedule of %s with at most %s and %s", history.Counted(x.Servers, "server"),
 		history.Counted(x.Faults, "fault"),
@@ -42,9 +42,9 @@ func (x *Searched) String() string {
 	return fmt.Sprintf("not every %s: the first %s", text, history.Counted(x.Made, "run"))
 }
 
-// Exhaust searches a scenario in bounds, with the whole plan and the first of its sizes of ensembles, those schedules
-// first that differ at the fewest steps. It ends with the first failure, after the runs of the bounds, and when ctx is
-// done.
+// Exhaust searches a scenario within bounds, with the whole plan and the first of its sizes of ensembles. Schedules
+// that differ at the fewest steps come first. It ends with the first failure, after the runs that the bounds allow, and
+// when ctx is done.
 func Exhaust(ctx context.Context, s *Scenario, b Bounds) (Searched, error) {
 	if err := s.Valid(); err != nil {
 		return Searched{}, err
@@ -78,7 +78,7 @@ func Exhaust(ctx context.Context, s *Scenario, b Bounds) (Searched, error) {
 	}
 }
 
-// found is what the run of a branch has come to.
+// found is the result of the run of a branch.
 type found struct {
 	made   bool
 	widths []Width
@@ -89,7 +89,7 @@ type found struct {
 	sight  sight
 }
 
-// level makes the runs of branches that differ at equally many steps, and returns those that differ at one more.
+// level runs branches that differ at equally many steps, and returns those that differ at one step more.
 func (x *Searched) level(
 	ctx context.Context, s *Scenario, p Schedule, level []branch, runners []*Runner,
 ) (next []branch, err error) {
@@ -137,7 +137,7 @@ func (x *Searched) level(
 	return next, nil
 }
 
-// unmet says what no run has met: goals in the words of the code, and rules of the plan, if the bounds allow faults.
+// unmet says which sentences held in no run and, if the bounds allow faults, which rules could never strike.
 func (x *Searched) unmet() string {
 	var list []string
 	for _, r := range x.seen.rules {
@@ -153,7 +153,7 @@ func (x *Searched) unmet() string {
 	return strings.Join(list, "; and ")
 }
 
-// branch makes the run of a branch.
+// branch runs a branch.
 func (r *Runner) branch(x *Searched, p Schedule, b *branch) found {
 	s, ch := x.seen.Scenario, &Search{Path: b.path}
 	res, err := r.run(s, p, ch)

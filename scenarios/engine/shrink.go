@@ -14,8 +14,8 @@ import (
 	"zksim/sim"
 )
 
-// The limits of one Shrink. The first is a few seconds; the second is for runs that take
-// their judges long. Both are counts, so that a schedule shrinks to the same everywhere.
+// The limits of one Shrink. The first takes a few seconds; the second is for runs that take long to judge. Both are
+// counts, so that a schedule shrinks to the same on all machines.
 const (
 	shrinkSteps    = 10_000_000 // of all runs
 	shrinkAttempts = 10_000
@@ -27,22 +27,20 @@ type ShrinkOptions struct {
 	Progress func(attempts, left int) // if not nil, called after every run, with the steps that are left
 }
 
-// Shrunk is what [Runner.Shrink] came to.
+// Shrunk is the result of [Runner.Shrink].
 type Shrunk struct {
 	Result
 	Attempts int    // runs that it took
-	Cut      string // why the schedule may not be minimal, as "interrupted"; empty if it is
+	Cut      string // why the schedule may not be minimal, such as "interrupted"; empty if it is
 }
 
-// Shrink looks for a small schedule that the same checker finds violated for the same
-// reason: with fewer clients and rounds, fewer faults in the plan, and parts of the
-// steps left out, from halves down to single ones. It ends when no single client,
-// round, fault or step can go any more, and no client or round together with a part of
-// the steps. When a limit is reached or ctx is done it ends with the smallest schedule
-// so far, and says so. What a shortened schedule leaves open happens fairly and without
-// faults, so the faults and the order that remain are those that matter. A schedule that
-// violates nothing is returned as it is. Where runs may part, a schedule counts if four
-// of five of its runs fail.
+// Shrink looks for a small schedule that the same checker finds violated for the same reason. It tries fewer clients
+// and rounds, fewer faults in the plan, and fewer steps, leaving out parts from halves down to single steps. It ends
+// when no single client, round, fault or step can go any more, and no client or round together with a part of the
+// steps. When a limit is reached or ctx is done it returns the smallest schedule so far, and says so. What a shortened
+// schedule leaves open happens fairly and without faults, so the remaining faults and order are those that matter. A
+// schedule that violates nothing is returned as it is. If runs may part, a schedule counts if four of five of its runs
+// fail.
 func (r *Runner) Shrink(ctx context.Context, s *Scenario, from Schedule, o ShrinkOptions) (Shrunk, error) {
 	best, err := r.Replay(s, from)
 	if err != nil || best.Verdict.Level != checkers.Violated {
@@ -81,16 +79,16 @@ type shrinker struct {
 	ShrinkOptions
 	ctx      context.Context
 	scenario *Scenario
-	best     Schedule // the smallest so far that fails
+	best     Schedule // the smallest failing one so far
 	checker  string
 	reason   string
-	idle     bool // it fails in its first size even if nothing is prescribed
+	idle     bool // it fails at its first size even if nothing is prescribed
 	steps    int
 	attempts int
-	cut      string // why something was not tried
+	cut      string // why something was left untried
 }
 
-// over reports whether it is time to end, although there is something left to try.
+// over reports whether a limit is reached although there may be more to try.
 func (x *shrinker) over() bool {
 	switch {
 	case errors.Is(x.ctx.Err(), context.DeadlineExceeded):
@@ -105,8 +103,8 @@ func (x *shrinker) over() bool {
 	return x.cut != ""
 }
 
-// leaveOut tries without each part of the steps, with smaller and smaller parts, and
-// ends after a pass over single names that finds nothing to leave out.
+// leaveOut tries to leave out each part of the steps, with smaller and smaller parts, and ends after a pass over single
+// names that leaves out none.
 func (x *shrinker) leaveOut() (shorter bool) {
 	for size := max(1, len(x.best.Names)/2); ; {
 		found := false
@@ -127,7 +125,7 @@ func (x *shrinker) leaveOut() (shorter bool) {
 	}
 }
 
-// fewerRounds tries with fewer rounds, beginning with one.
+// fewerRounds tries fewer rounds, beginning with one.
 func (x *shrinker) fewerRounds(try func(p Schedule) bool) bool {
 	_, rounds := x.scenario.Size(&x.best)
 	for n := 1; n < rounds; n++ {
@@ -139,7 +137,7 @@ func (x *shrinker) fewerRounds(try func(p Schedule) bool) bool {
 	return false
 }
 
-// fewerClients tries without each client. Those behind it take new names.
+// fewerClients tries to leave out each client. Later clients are renamed.
 func (x *shrinker) fewerClients(try func(p Schedule) bool) (fewer bool) {
 	clients, _ := x.scenario.Size(&x.best)
 	for c := clients; c > 0 && clients > minClients; c-- {
@@ -152,15 +150,15 @@ func (x *shrinker) fewerClients(try func(p Schedule) bool) (fewer bool) {
 	return fewer
 }
 
-// resize tries another number of clients or rounds, unless any run of that size
-// may fail, as when nobody is there to be waited for.
+// resize tries another number of clients or rounds, unless any run of that size may fail, for example because there is
+// nobody to wait for.
 func (x *shrinker) resize(p Schedule, try func(p Schedule) bool) bool {
 	return !x.over() && (x.idle || !x.calm(p)) && try(p)
 }
 
-// tryParts tries a schedule without a part of its steps but for the faults in it, the longest parts first. What fails
-// in a later round, or after what another client did, may need what was before only to come there: a smaller run is
-// there at once, and does not fail with all steps of the larger one.
+// tryParts tries to leave out a part of the steps but keep the faults in it, the longest parts first. What fails in a
+// later round, or after what another client did, may need the earlier steps only to get there. A smaller run is there
+// at once, and does not fail with all steps of the larger one.
 func (x *shrinker) tryParts(p Schedule) bool {
 	all, step := p.Names, len(p.Names)/partEnds+1
 	for size := len(all) / step * step; size > 0; size -= step {
@@ -177,10 +175,10 @@ func (x *shrinker) tryParts(p Schedule) bool {
 	return false
 }
 
-// partEnds is at how many places those parts end, at most.
+// partEnds is at how many places those parts can end, at most.
 const partEnds = 16
 
-// fewerFaults tries without each rule of the plan, and with lower budgets.
+// fewerFaults tries to leave out each rule of the plan, and lower budgets.
 func (x *shrinker) fewerFaults() (fewer bool) {
 	for i := len(x.best.Faults) - 1; i >= 0; i-- {
 		p := x.best
@@ -200,15 +198,15 @@ func (x *shrinker) fewerFaults() (fewer bool) {
 	return fewer
 }
 
-// earlierCalm tries with faults that end when those of the scenario do.
+// earlierCalm tries to end the faults when those of the scenario end.
 func (x *shrinker) earlierCalm() bool {
 	p := x.best
 	p.Safety = 0
 	return x.best.Safety > 0 && x.try(p)
 }
 
-// try runs a schedule, passing over names that have become impossible, and keeps
-// what happened of them if that fails in the same way.
+// try runs a schedule, skipping names that have become impossible. If it fails in the same way, try keeps the steps of
+// it that happened.
 func (x *shrinker) try(p Schedule) bool {
 	if x.over() {
 		return false
@@ -227,14 +225,14 @@ func (x *shrinker) try(p Schedule) bool {
 	return true
 }
 
-// How many runs are made of a schedule whose runs may part, and in how many of them it may hold.
+// How many runs are made of a schedule whose runs may part, and how many of them may hold.
 const (
 	partingRuns  = 5
 	partingHolds = 1
 )
 
-// mostly reports whether a run fails; if those of its schedule may part, whether most do. The last one that was made
-// has failed then.
+// mostly reports whether a run fails. If runs of its schedule may part it reports whether most of them do; the last one
+// made is then a failing one.
 func (x *shrinker) mostly(p *Schedule, fails func() bool) bool {
 	if !p.Loose() {
 		return fails()
@@ -249,14 +247,14 @@ func (x *shrinker) mostly(p *Schedule, fails func() bool) bool {
 	return true
 }
 
-// calm reports whether the checker finds a run of the same size violated in which
-// nothing is prescribed and no fault strikes.
+// calm reports whether the checker finds a violation in a run of the same size in which nothing is prescribed and no
+// fault strikes.
 func (x *shrinker) calm(p Schedule) bool {
 	p.Names, p.Faults = nil, nil
 	return x.mostly(&p, func() bool { return x.violated(p, &sim.Replay{}).Verdict.Checker == x.checker })
 }
 
-// violated runs a schedule. Without a violation the result is empty.
+// violated runs a schedule. If there is no violation the result is empty.
 func (x *shrinker) violated(p Schedule, ch sim.Chooser) Result {
 	res, err := x.run(x.scenario, p, ch)
 	x.steps += res.cost()
@@ -270,7 +268,7 @@ func (x *shrinker) violated(p Schedule, ch sim.Chooser) Result {
 	return res
 }
 
-// reason is what a checker says without what the run names; of what code says that is broken, its kind, if it has one.
+// reason is the checker's message without the names of the run, or the kind of what code said is broken, if it has one.
 func (r *Result) reason() string {
 	if e := r.broken(); e != nil {
 		return reason(cmp.Or(e.Data, r.Verdict.Message))
@@ -287,14 +285,14 @@ func (r *Result) broken() *history.Event {
 	return &h.Events[i]
 }
 
-// reason is what a checker says without the clients, znodes and numbers of the run.
+// reason returns a checker's message without the clients, znodes and numbers of the run.
 func reason(message string) string {
 	words := strings.FieldsFunc(message, func(r rune) bool { return strings.ContainsRune(" ,;:", r) })
 	return strings.Join(slices.DeleteFunc(words,
 		func(word string) bool { return strings.ContainsAny(word, "0123456789/") }), " ")
 }
 
-// namesWithout leaves out the transitions of a client and renames the clients behind it.
+// namesWithout leaves out the transitions of a client and renames the clients after it.
 func namesWithout(names []string, client int) []string {
 	var kept []string
 	for _, name := range names {

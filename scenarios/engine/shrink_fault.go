@@ -8,22 +8,22 @@ import (
 	"zksim/sim"
 )
 
-// plainFaults are those that a reader knows best, and that do what many others do besides: they end a connection, or a
+// plainFaults are those that a reader knows best, and that also do what many others do: they end a connection, or a
 // session.
 var plainFaults = []string{"lose-reply", "lose-request", "disconnect", "learn-late"}
 
-// The limits of oneFault: schedules up to the first length are left as they are, and the fault is tried after so many
-// steps at most, and at so many places where it does the same.
+// The limits of oneFault. It leaves schedules up to the first length as they are, and tries the fault after at most
+// that many steps, and at no more than that many places where it does the same.
 const (
 	shortSchedule = 6
 	faultSteps    = 64
 	faultPlaces   = 8
 )
 
-// oneFault tries whether a single plain fault of the scenario's plan, after one of the first steps of the schedule or
-// of a fair run, does the same as all that the schedule has, in fewer steps. What a seed has drawn, as two elections
-// and a connection that ends, may have no part that could be left out, where a lost reply does the same. Of code
-// in the simulator, a schedule of one fault is as plain as that.
+// oneFault tries whether a single plain fault of the scenario's plan does the same as the whole schedule, in fewer
+// steps. It strikes after one of the first steps of the schedule or of a fair run. Faults drawn by a seed, such as two
+// elections and the end of a connection, may have no part that can be left out, although a lost reply does the same.
+// For simulated code, a schedule with a single fault is plain enough.
 func (x *shrinker) oneFault() bool {
 	was := x.best
 	if len(was.Names) <= shortSchedule || x.over() || x.scenario.Outside == nil && x.strikes() < 2 {
@@ -66,7 +66,7 @@ func (x *shrinker) strikes() (n int) {
 	return n
 }
 
-// plain returns the rules of the scenario's plan for plain faults, each to strike once.
+// plain returns the rules of the scenario's plan for plain faults, each of which may strike once.
 func (x *shrinker) plain() (list faults.Plan) {
 	for _, name := range plainFaults {
 		for _, r := range x.scenario.Faults {
@@ -79,7 +79,7 @@ func (x *shrinker) plain() (list faults.Plan) {
 	return list
 }
 
-// clientsOf returns the names of the clients in those of transitions.
+// clientsOf returns the clients in the names of transitions.
 func clientsOf(names []string) (list []string) {
 	for _, name := range names {
 		_, who, _ := strings.Cut(name, " ")

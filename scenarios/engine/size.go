@@ -17,12 +17,11 @@ const (
 	MaxRounds  = 1000 // that a scenario can have
 )
 
-// size is how large a run is.
+// size is the size of a run.
 type size struct{ clients, dials, rounds int }
 
-// Sized returns the scenario with other numbers of clients and rounds; 0 leaves a
-// number as it is. The schedules of its runs say what differs. It fails if a number
-// is out of bounds, or the program has no rounds.
+// Sized returns the scenario with other numbers of clients and rounds; 0 leaves a number as it is. The schedules of its
+// runs say what differs. Sized fails if a number is out of bounds, or the program has no rounds.
 func (s *Scenario) Sized(clients, rounds int) (Scenario, error) {
 	x := *s
 	x.own = s.ownSize()
@@ -62,7 +61,7 @@ func (s *Scenario) Size(p *Schedule) (clients, rounds int) {
 	return cmp.Or(p.Clients, own.clients), cmp.Or(p.Rounds, own.rounds)
 }
 
-// NewSchedule returns a schedule of the scenario in its size: one server, no faults, no steps.
+// NewSchedule returns a schedule of the scenario at its size, with one server, no faults and no steps.
 func (s *Scenario) NewSchedule(seed uint64) Schedule {
 	p, own := Schedule{Scenario: s.Name, Seed: seed, Servers: 1, Like: s.Like}, s.ownSize()
 	if s.Clients != own.clients {
@@ -74,7 +73,7 @@ func (s *Scenario) NewSchedule(seed uint64) Schedule {
 	return p
 }
 
-// ownSize is the size that schedules need not tell.
+// ownSize returns the size that schedules need not state.
 func (s *Scenario) ownSize() size {
 	if s.own != (size{}) {
 		return s.own
@@ -82,7 +81,7 @@ func (s *Scenario) ownSize() size {
 	return size{s.Clients, s.Dials, s.Rounds}
 }
 
-// dials returns how many more connections each client may make in a run of that many rounds: more in a longer one.
+// dials returns how many more connections each client may make in a run of that many rounds. Longer runs may make more.
 func (s *Scenario) dials(rounds int) int {
 	own := s.ownSize()
 	if own.rounds == 0 || rounds <= own.rounds {
@@ -91,19 +90,18 @@ func (s *Scenario) dials(rounds int) int {
 	return (own.dials*rounds + own.rounds - 1) / own.rounds
 }
 
-// maxRunSteps bounds the steps of any run, so that a schedule can tell all of them.
+// maxRunSteps bounds the steps of any run, so that a schedule can hold all of them.
 const maxRunSteps = maxNames
 
-// stepLimit returns the step at which a run of that size is given up. It grows with the
-// size: a run of ten times as many rounds may have ten times as many steps. A smaller run
-// than the scenario's own has the limit of that, as shrinking needs. capped reports that
-// the limit would be beyond maxRunSteps, so that it says nothing about livelock.
+// stepLimit returns the step at which a run of that size is given up. It grows with the size: a run of ten times as
+// many rounds may have ten times as many steps. A run smaller than the scenario's own has the scenario's limit, as
+// shrinking needs. capped reports that the limit would be beyond maxRunSteps, and so says nothing about livelock.
 func (s *Scenario) stepLimit(clients, rounds int) (limit int, capped bool) {
 	limit = cmp.Or(s.MaxSteps, sim.UsualMaxSteps)
 	own := s.ownSize()
 	now, usual := clients*max(1, rounds), own.clients*max(1, own.rounds)
 	if limit >= maxRunSteps || now <= usual {
-		return limit, false // what has that many in its own size, as exhaustive search, has no limit
+		return limit, false // a scenario with that many in its own size, such as one of exhaustive search, has no limit
 	}
 	if limit = limit * now / usual; limit > maxRunSteps {
 		return maxRunSteps, true
@@ -111,8 +109,8 @@ func (s *Scenario) stepLimit(clients, rounds int) (limit int, capped bool) {
 	return limit, false
 }
 
-// stepLimits returns the step at which the faults of a run end at the latest, and the one at which it is given up. A
-// schedule whose faults last longer leaves as many steps after them.
+// stepLimits returns the step at which the faults of a run end at the latest, and the step at which the run is given
+// up. If the faults of a schedule last longer, as many steps as usual remain after them.
 func (s *Scenario) stepLimits(p *Schedule, clients, rounds int) (safety, limit int, capped bool) {
 	limit, capped = s.stepLimit(clients, rounds)
 	safety = s.usualSafety()
@@ -123,8 +121,8 @@ func (s *Scenario) stepLimits(p *Schedule, clients, rounds int) (safety, limit i
 	return safety, limit, capped
 }
 
-// usualSafety is the step at which faults end at the latest in runs whose schedule does not say: one that leaves a run
-// time to come to rest before it is given up.
+// usualSafety is the step at which faults end at the latest if a schedule does not say. It leaves a run time to come to
+// rest before it is given up.
 func (s *Scenario) usualSafety() int {
 	usual := sim.UsualSafetySteps
 	if s.MaxSteps > 0 {
@@ -133,8 +131,8 @@ func (s *Scenario) usualSafety() int {
 	return cmp.Or(s.SafetySteps, usual)
 }
 
-// KeepFaults lets the faults of a complete schedule that was found without a limit last until it is over, or calm, if
-// that is longer than usual: otherwise its steps would not be possible.
+// KeepFaults is for a complete schedule that was found without a limit. It lets the faults last until the schedule is
+// over, or calm, if that is longer than usual. Otherwise its steps would not be possible.
 func (s *Scenario) KeepFaults(p *Schedule) {
 	end := slices.Index(p.Names, calm)
 	if end < 0 {
@@ -145,8 +143,8 @@ func (s *Scenario) KeepFaults(p *Schedule) {
 	}
 }
 
-// judgeCapped returns the verdict on a run that was given up at maxRunSteps: a limit that
-// does not fit the size of the run is no evidence of livelock.
+// judgeCapped returns the verdict on a run that was given up at maxRunSteps. A limit that does not fit the size of the
+// run is no evidence of livelock.
 func judgeCapped(s *Scenario, h *history.History) checkers.Verdict {
 	h.Outcome = history.Stopped
 	v := s.judge(h)

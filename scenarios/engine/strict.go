@@ -11,19 +11,19 @@ import (
 	"zksim/sim"
 )
 
-// errEnded says that client code has ended the goroutine that runs it.
+// errEnded says that client code ended the goroutine that runs it.
 var errEnded = errors.New("the program has ended its goroutine, as runtime.Goexit and the FailNow of a test do; " +
 	"it must return, or panic")
 
-// patience is how long a run that is known to be worthless may go on, until it is left alone.
+// patience is how long a run that is known to be worthless may go on before it is abandoned.
 const patience = 200 * time.Millisecond
 
-// watchful is how long goroutines are looked at all the time.
+// watchful is for how long the guard looks at goroutines all the time.
 const watchful = 300 * time.Millisecond
 
-// Strictly calls f, which makes r run. If client code leaves the simulator meanwhile, it returns an error that is a
-// [*sim.Misuse], else that of f, which it may call several times. Runs take a few times as long as
-// otherwise. After client code that does not come back, r is of no use any more, and need not be closed.
+// Strictly calls f, which makes r run. If client code leaves the simulator, Strictly returns an error that is a
+// [*sim.Misuse], otherwise the error of f. It may call f several times. Runs take a few times as long as usual. If
+// client code does not come back, r is no longer usable, and need not be closed.
 func (r *Runner) Strictly(f func() error) error {
 	w := NewGuard(0).watch(r)
 	once := func() error {
@@ -81,7 +81,7 @@ func (r *Runner) strictly(w *watched, f func() error) error {
 	return err
 }
 
-// ends waits for what should come to its end, and reports whether it does.
+// ends waits a while for done, and reports whether it was closed.
 func ends(done <-chan struct{}) bool {
 	select {
 	case <-done:
@@ -91,7 +91,7 @@ func ends(done <-chan struct{}) bool {
 	}
 }
 
-// Shown is what a run has shown: enough to tell whether another one is the same.
+// Shown is what a run has shown, which is enough to tell whether another run is the same.
 type Shown struct {
 	hashes []uint64
 	names  []string
@@ -102,7 +102,7 @@ func (r *Runner) Shown() Shown {
 	return Shown{append([]uint64(nil), r.Hashes()...), r.names()}
 }
 
-// How many of the first seeds are run strictly: before others, and before exhaustive search, which watches its
+// How many of the first seeds are run strictly: before the other seeds, and before exhaustive search, which watches its
 // own runs.
 const (
 	strict      = 10
@@ -110,8 +110,8 @@ const (
 )
 
 // Strict runs the first few seeds of a scenario strictly, until ctx is done. It returns an error that is a
-// [*sim.Misuse] if client code leaves the simulator, or keeps control for longer than stuck (0: 30 seconds), and one
-// if it ends its goroutine. Whatever else it does is no error here.
+// [*sim.Misuse] if client code leaves the simulator, or keeps control for longer than stuck (0: 30 seconds), and
+// another error if it ends its goroutine. Nothing else that client code does is an error here.
 func Strict(ctx context.Context, s *Scenario, stuck time.Duration) error {
 	var seeds []uint64
 	for seed := range uint64(strictFirst) {
@@ -121,10 +121,10 @@ func Strict(ctx context.Context, s *Scenario, stuck time.Duration) error {
 	return err
 }
 
-// errStopped ends strict runs before their time.
+// errStopped ends strict runs early.
 var errStopped = errors.New("stopped")
 
-// strictRuns runs seeds strictly. Once ctx is done it begins no other run.
+// strictRuns runs seeds strictly. It begins no run after ctx is done.
 func strictRuns(
 	ctx context.Context, s *Scenario, strategy Strategy, seeds []uint64, stuck time.Duration,
 ) (map[uint64]Shown, error) {
@@ -171,11 +171,11 @@ func strictRuns(
 	return runs, err
 }
 
-// hint is what makes runs of one seed part, as a rule.
+// hint is what usually makes runs of one seed part.
 const hint = "random numbers or time from outside of Env, or the order of a map?"
 
-// Parts says, as in "part at step 3", where two runs of one seed or schedule differ, and what is the cause as
-// a rule; "" if they are the same.
+// Parts says, as in "part at step 3", where two runs of one seed or schedule differ, and what usually causes that; ""
+// if they are the same.
 func Parts(a, b Shown) string {
 	i := firstDifference(a.hashes, b.hashes)
 	if i == len(a.hashes) && i == len(b.hashes) {
@@ -198,7 +198,7 @@ func Parts(a, b Shown) string {
 	return fmt.Sprintf("part at step %d (%s): %s", i+1, what, hint)
 }
 
-// clientOf returns the client of a transition that runs its code, as "c1" of "run c1/watch"; "" of others.
+// clientOf returns the client whose code a transition runs, such as "c1" for "run c1/watch"; "" if it runs none.
 func clientOf(name string) string {
 	verb, rest, _ := strings.Cut(name, " ")
 	if verb != "run" && verb != "deliver" {

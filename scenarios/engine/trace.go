@@ -26,7 +26,7 @@ func (r *Runner) Trace(s *Scenario, schedule Schedule) (*history.Trace, Result, 
 	}
 }
 
-// trace is Trace of one run.
+// trace is Trace for one run.
 func (r *Runner) trace(s *Scenario, schedule Schedule) (*history.Trace, Result, error) {
 	if s.Elsewhere != nil {
 		return r.traceElsewhere(s, schedule)
@@ -55,8 +55,8 @@ type tracer struct {
 	rows  [history.Tables]map[string]history.Row // as of the last step
 	next  history.Step
 	begun bool
-	tree  tree // that the rows of the znodes are of
-	// then completes what the step did, once it is over.
+	tree  tree // of the znodes' rows
+	// then completes the text of what the step did, once the step is over.
 	then func() string
 }
 
@@ -83,7 +83,7 @@ func (t *tracer) after() {
 	t.trace.Steps = append(t.trace.Steps, step)
 }
 
-// before says what x is about to do, if no event of the history will.
+// before says what x is about to do, if no event of the history will say it.
 func (t *tracer) before(x sim.Transition) string {
 	w := t.world
 	var c *sim.Client
@@ -136,9 +136,9 @@ func (t *tracer) before(x sim.Transition) string {
 	return ""
 }
 
-// servingText returns what to say of a request once it is executed.
+// servingText returns a function that describes a request once it is executed.
 func servingText(c *sim.Client, asked *model.Request) func() string {
-	r := *asked // which may be used for another one then
+	r := *asked // the request may be reused by then
 	return func() string {
 		what := fmt.Sprintf("s%d executes %s of %s", c.Server()+1, requestText(&r), c.Name())
 		if !c.Connected() {
@@ -213,8 +213,7 @@ func answerText(r *model.Request, res *model.Response) string {
 	return ": done"
 }
 
-// childrenText lists children by their paths, in the order of their sequence numbers,
-// not too many of them.
+// childrenText lists the paths of some children, in the order of their sequence numbers, and how many more there are.
 func childrenText(parent string, children []string) string {
 	const most = 12
 	if len(children) == 0 {
@@ -236,7 +235,7 @@ func childrenText(parent string, children []string) string {
 
 func reasonText(err error) string { return strings.TrimPrefix(err.Error(), "zk: ") }
 
-// tree is a state of the znodes: that of a leader after a txn.
+// tree identifies a state of the znodes: that of a leader after a txn.
 type tree struct {
 	leader int
 	zxid   int64

@@ -10,21 +10,20 @@ import (
 	"zksim/sim"
 )
 
-// turns counts the goroutines that are started in each turn of client code, for those which end too soon to be
-// seen. Go counts them for the whole process, so that the number of one run means nothing. But the turns of a
-// seed are the same in each run: where one starts goroutines every time, and none are started between turns,
-// it is client code that does.
+// turns counts the goroutines that start in each turn of client code, to find those that end too soon to be seen. Go
+// counts them for the whole process, so the number of a single run means nothing. But the turns of a seed are the same
+// in each run: if a turn starts goroutines every time, and none start between turns, client code starts them.
 type turns struct {
 	sample []metrics.Sample
 
 	at       int    // the turn
-	base     uint64 // goroutines when it began, or when the last one ended; without those of the world
+	base     uint64 // goroutines at its beginning, or at the end of the last turn; without those of the world
 	began    bool
 	noise    bool  // others start goroutines
 	suspects []int // turns in which goroutines were started
 
 	resumed time.Time
-	slow    bool // a turn has taken long: code may have waited, unseen
+	slow    bool // a turn took long: code may have waited, unseen
 
 	target int // the turn to be described; -1: none
 	client int // whose turn that is
@@ -35,7 +34,7 @@ func (t *turns) begin() {
 	t.at, t.began, t.noise, t.suspects, t.slow = 0, false, false, nil, false
 }
 
-// count returns how many goroutines there have been, without those that the world has made.
+// count returns how many goroutines were created, without those that the world made.
 func (t *turns) count(made int) uint64 {
 	if t.sample == nil {
 		t.sample = []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}
@@ -74,14 +73,14 @@ func (t *turns) park(client int, goroutine uint64, made int) {
 	t.at++
 }
 
-// A turn takes a few microseconds as a rule. Where one takes longer, the run is repeated a few times: on a
-// busy machine nobody may have looked while client code waited.
+// A turn usually takes a few microseconds. If one takes longer, the run is repeated a few times: on a busy machine the
+// guard may not have looked while client code waited.
 const (
 	slowTurn  = 100 * time.Microsecond
 	moreLooks = 10
 )
 
-// doubts repeats a run as long as client code may have waited in it.
+// doubts repeats a run while client code may have waited in it.
 func (t *turns) doubts(again func() error) error {
 	for n := 0; t.slow && n < moreLooks; n++ {
 		if err := again(); err != nil {
@@ -98,7 +97,7 @@ const (
 )
 
 // confirm repeats a run in which goroutines were started, and returns the misuse of client code that starts some each
-// time; nil if there is none, or if others make it impossible to say.
+// time; nil if there is none, or if other goroutines make it impossible to tell.
 func (t *turns) confirm(again func() error) error {
 	if len(t.suspects) == 0 || t.noise {
 		return nil

@@ -18,8 +18,8 @@ import (
 	"zksim/sim"
 )
 
-// Valid reports whether the scenario can be run: its fields are what they are to be, its setup can be made, and its
-// plan can be used with it. All that runs a scenario begins with it.
+// Valid reports whether the scenario can be run: its fields are valid, its setup can be made, and its plan fits it.
+// Everything that runs a scenario calls it first.
 func (s *Scenario) Valid() error {
 	if !sound(s.Name) {
 		return fmt.Errorf("the name of a scenario is one line of up to %d visible characters, as lock/lock, not %.60q",
@@ -41,13 +41,13 @@ func (s *Scenario) runs() error {
 	return nil
 }
 
-// Limits of what a scenario is.
+// Limits of a scenario.
 const (
 	mostClients = 1000
 	mostSteps   = 1 << 31
 )
 
-// sizes reports whether all numbers are such that a run can have them.
+// sizes reports whether a run can have all the numbers.
 func (s *Scenario) sizes() error {
 	within := func(field string, n, least, most int) error {
 		if n < least || n > most {
@@ -56,7 +56,7 @@ func (s *Scenario) sizes() error {
 		return nil
 	}
 	fewest := 1
-	if s.Outside != nil { // they join
+	if s.Outside != nil { // clients join
 		fewest = 0
 	}
 	err := cmp.Or(within("Clients", s.Clients, fewest, mostClients), within("Dials", s.Dials, 0, mostClients),
@@ -80,7 +80,7 @@ func (s *Scenario) ensemble(servers int) error {
 	return nil
 }
 
-// judged reports whether all checkers and goals are there, and what Finally heeds.
+// judged reports whether all checkers and goals are there, and whether what Finally heeds exists.
 func (s *Scenario) judged() error {
 	for i, c := range s.Checkers {
 		switch {
@@ -108,8 +108,8 @@ func (s *Scenario) judged() error {
 	return nil
 }
 
-// catches reports whether all checkers that are to find the flaw of a mutant are there. A search may have only some of
-// them; so this is no part of Valid.
+// catches reports whether all checkers that are to find the flaw of a mutant are there. Valid does not check this,
+// since a search may have only some of them.
 func (s *Scenario) catches() error {
 	known := []string{(checkers.Always{}).Name()}
 	for _, c := range s.Judges() {
@@ -124,14 +124,13 @@ func (s *Scenario) catches() error {
 	return nil
 }
 
-// Accepts reports whether a plan can be used with the scenario, and its setup be made: an initial fault changes a znode
-// of the setup.
+// Accepts reports whether a plan can be used with the scenario, and whether the setup can be made: an initial fault
+// changes a znode of the setup.
 func (s *Scenario) Accepts(p faults.Plan) error {
 	return cmp.Or(p.Valid(), s.Aims(p), s.fits(p), s.takes(s.Like), s.setsUp())
 }
 
-// accept reports whether a schedule is one of the scenario, and leaves out of it the
-// numbers that the scenario has anyway.
+// accept reports whether a schedule is one of the scenario, and clears the numbers in it that the scenario has anyway.
 func (s *Scenario) accept(p *Schedule) error {
 	if p.Scenario != s.Name {
 		return fmt.Errorf("the schedule is one of scenario %s, not of %s", p.Scenario, s.Name)
@@ -148,7 +147,7 @@ func (s *Scenario) accept(p *Schedule) error {
 	return cmp.Or(s.ensemble(p.Servers), s.takes(p.Like), s.fits(p.Faults))
 }
 
-// takes reports whether the servers can be like others than ZooKeeper's.
+// takes reports whether the servers can be like l.
 func (s *Scenario) takes(l model.Like) error {
 	if l != model.ZooKeeper && (s.Outside != nil || s.Elsewhere != nil) {
 		return fmt.Errorf("%s has code that is not simulated, for which there are no servers like %v", s.Name, l)
@@ -156,8 +155,8 @@ func (s *Scenario) takes(l model.Like) error {
 	return nil
 }
 
-// Aims returns an error unless there are the clients that a plan aims at. One of a smaller size than the scenario's own
-// may have rules for clients of that.
+// Aims returns an error unless all clients that a plan aims at exist. A scenario that was made smaller may keep rules
+// for clients of its own size.
 func (s *Scenario) Aims(p faults.Plan) error {
 	clients := max(s.Clients, s.ownSize().clients)
 	for _, rule := range p {
@@ -169,7 +168,7 @@ func (s *Scenario) Aims(p faults.Plan) error {
 	return nil
 }
 
-// fits reports whether there are the znodes that a plan changes before a run begins.
+// fits reports whether all znodes that a plan changes before a run begins exist.
 func (s *Scenario) fits(p faults.Plan) error {
 	for _, rule := range p {
 		if rule.Fault != "sequence" {
@@ -183,11 +182,10 @@ func (s *Scenario) fits(p faults.Plan) error {
 	return nil
 }
 
-// maxName bounds the name of a scenario, which is also that of a folder.
+// maxName bounds the name of a scenario, which is also the name of a folder.
 const maxName = 200
 
-// sound reports whether a name comes back from a schedule as it was written, and
-// can be the name of a folder.
+// sound reports whether a name can be read back from a schedule as it was written, and can be the name of a folder.
 func sound(name string) bool {
 	text, comment := uncomment(name)
 	hidden := func(r rune) bool { return r == utf8.RuneError || !strconv.IsPrint(r) }
@@ -195,12 +193,12 @@ func sound(name string) bool {
 		strings.IndexFunc(name, hidden) < 0
 }
 
-// Mkdir returns a request for Scenario.Setup: it makes a persistent znode without data that everybody may use.
+// Mkdir returns a request for Scenario.Setup that makes a persistent znode without data that everybody may use.
 func Mkdir(path string) model.Request {
 	return model.Request{Op: model.OpCreate, Path: path, ACL: zk.WorldACL(zk.PermAll)}
 }
 
-// setUp executes the setup in a world. It fails with a sentence about the first request that does.
+// setUp executes the setup in a world. Its error is a sentence about the first request that fails.
 func (s *Scenario) setUp(w *sim.World) error {
 	for _, r := range s.Setup {
 		if err := w.TryPrepare(r); err != nil {

@@ -8,20 +8,19 @@ import (
 	"zksim/sim"
 )
 
-// Visit is how a run stands after the transitions of a schedule, and what can happen next.
+// Visit is the state of a run after the transitions of a schedule, and what can happen next.
 type Visit struct {
 	Trace   *history.Trace
 	History *history.History // valid until the runner's next run
 	// Normal and Faults are the names of the transitions that are possible.
 	Normal, Faults []string
-	// Over says that the run has come to its end: nothing is left to happen, the step limit is reached, or code has
-	// panicked. Names after the end are not taken.
+	// Over says that the run has ended: nothing is left to happen, the step limit is reached, or code has panicked. Names
+	// after the end are ignored.
 	Over    bool
-	Verdict checkers.Verdict // on the run until here; what only its end can show is not in it unless it is Over
+	Verdict checkers.Verdict // on the run so far; unless it is Over, without what only the end can show
 }
 
-// Visit runs the transitions of a schedule and stops there, instead of going on to the end of the run. It fails as
-// Replay does.
+// Visit runs the transitions of a schedule and stops there, before the end of the run. It fails like Replay.
 func (r *Runner) Visit(s *Scenario, schedule Schedule) (*Visit, error) {
 	if err := s.accept(&schedule); err != nil {
 		return nil, err
@@ -43,10 +42,10 @@ func (r *Runner) Visit(s *Scenario, schedule Schedule) (*Visit, error) {
 		Over: err == nil, Verdict: result.Verdict}, nil
 }
 
-// errHalted ends a run where somebody wants to look at it.
+// errHalted ends a run that somebody wants to look at.
 var errHalted = errors.New("halted")
 
-// halt is a chooser that ends a run and notes what would have been possible.
+// halt is a chooser that ends a run and notes what was possible next.
 type halt struct{ normal, faults []string }
 
 // Choose implements [sim.Chooser].
@@ -67,12 +66,12 @@ func (h *halt) Choose(w *sim.World) (sim.Transition, bool, error) {
 }
 
 // GoOn runs the transitions of a schedule and then random ones of a seed, faults included, to the end of the run. The
-// schedule of the result has all their names. It fails as Replay does.
+// schedule of the result has all their names. GoOn fails like Replay.
 func (r *Runner) GoOn(s *Scenario, schedule Schedule, seed uint64) (Result, error) {
 	random := &sim.Random{FaultRate: usualFaults}
 	random.Seed(seed)
 	return r.replay(s, schedule, random)
 }
 
-// usualFaults is the chance of a fault per step of GoOn, 1/8, in 1/65536.
+// usualFaults is the chance of a fault in each step of GoOn, 1/8, in units of 1/65536.
 const usualFaults = 1 << 13

@@ -8,8 +8,8 @@ import (
 	"zksim/sim"
 )
 
-// Waits notes in the history of a run where the code of each client that waits in the end does so. The schedule has
-// the names of all steps of that run; they are made again. It is an error if that is not possible.
+// Waits notes in the history of a run where the code of each client that waits at the end does so. It makes the run
+// again: the schedule must have the names of all its steps. It fails if that is not possible.
 func Waits(s *Scenario, schedule Schedule, h *history.History) error {
 	if s.Outside != nil || s.Elsewhere != nil || len(h.Waiting) == 0 {
 		return nil
@@ -62,11 +62,11 @@ func (*waitFinder) Resume(int) {}
 // Park implements [sim.Watch].
 func (*waitFinder) Park(int, uint64, int) {}
 
-// literal matches the names of function literals. They depend on what the compiler has inlined, so that they are not
-// told: the same run would say something else with -race.
+// literal matches the names of function literals. They depend on what the compiler has inlined, so they are left out:
+// the same run would have other names with -race.
 var literal = regexp.MustCompile(`\.func\d`)
 
-// ofHarness matches functions, with their files, that call client code, or are called by it to be recorded.
+// ofHarness matches functions, with their files, that call client code, or that client code calls to be recorded.
 var ofHarness = regexp.MustCompile(`^zksim/scenarios/(engine|workload)\.|^func .*/scenarios/(engine|workload)/[^/]*$`)
 
 // callsOf returns the calls of client code on a stack as text, the innermost first, without those of the harness.

@@ -18,12 +18,11 @@ import (
 // ErrNondeterministic says that one schedule gave two different runs.
 var ErrNondeterministic = errors.New("nondeterministic")
 
-// Why branches the run of a failing schedule after each of its steps into random
-// futures, in which no more faults strike, and counts those that the same checker
-// finds violated; of what code says that is broken, those in which it says the same.
-// Once all of them fail the matter is decided and later steps are
-// not tried. Nor are they once all futures together have taken more than limit steps;
-// 0: no limit. Why fails if the schedule does not fit, or fits only once, or ctx is done.
+// Why branches the run of a failing schedule after each of its steps into random futures without further faults, and
+// counts those that the same checker finds violated. If code says that something is broken, it counts those in which
+// the code says the same. Once all futures of a step fail the matter is decided, and later steps are not tried. They
+// are also not tried once all futures together have taken more than limit steps; 0: no limit. Why fails if the schedule
+// does not fit, or fits only once, or ctx is done.
 func Why(ctx context.Context, s *Scenario, p Schedule, futures, limit int) (history.Futures, Result, error) {
 	r := NewRunner()
 	defer r.Close()
@@ -55,7 +54,7 @@ func Why(ctx context.Context, s *Scenario, p Schedule, futures, limit int) (hist
 	return f, whole, ctx.Err()
 }
 
-// calm is the transition that ends the faults.
+// calm is the name of the transition that ends the faults.
 const calm = "calm"
 
 // branches runs futures on all cores.
@@ -80,8 +79,8 @@ func newFuture(names []string, seed uint64, loose bool) *future {
 	return &future{sim.Replay{Names: names, Loose: loose, Then: then}, seed}
 }
 
-// ahead is a random chooser that begins where the steps of a schedule end. What Go's runtime draws is drawn anew from
-// there, too, if it comes from a seed: else all futures had what it drew in the run that failed.
+// ahead is a random chooser that begins where the steps of a schedule end. If Go's runtime draws from a seed, it gets a
+// new seed there: otherwise all futures would have the draws of the run that failed.
 type ahead struct {
 	sim.Random
 	seed  uint64
@@ -97,7 +96,7 @@ func (a *ahead) Choose(w *sim.World) (sim.Transition, bool, error) {
 	return a.Random.Choose(w)
 }
 
-// count returns how many futures after the first steps fail.
+// count returns how many futures after these steps fail.
 func (b *branches) count(ctx context.Context, names []string, futures int) (int, error) {
 	if !slices.Contains(names, calm) {
 		names = append(slices.Clone(names), calm)
@@ -127,8 +126,8 @@ func (b *branches) count(ctx context.Context, names []string, futures int) (int,
 	return int(failed.Load()), nil
 }
 
-// sentence is what code says that is broken: its kind, or else what stands before a colon, as behind that may be places
-// and values of the run; "" if nothing of the kind is violated.
+// sentence identifies what code says is broken: its kind, or else the text before a colon, since places and values of
+// the run may follow; "" if the violation is of another kind.
 func (r *Result) sentence() string {
 	e := r.broken()
 	if e == nil {
