@@ -16,13 +16,13 @@ import (
 type Barrier interface {
 	// Hold closes the barrier, if it is open.
 	Hold(ctx context.Context) error
-	// Release opens it, no matter which client has closed it.
+	// Release opens the barrier, no matter which client closed it.
 	Release(ctx context.Context) error
-	// Wait returns when it is open.
+	// Wait returns when the barrier is open.
 	Wait(ctx context.Context) error
 }
 
-// someBarrier is a barrier whose operations are tried again.
+// someBarrier is a barrier whose operations are retried.
 type someBarrier struct {
 	hold, release, wait func(ctx context.Context) error
 }
@@ -31,8 +31,8 @@ func (b someBarrier) Hold(ctx context.Context) error    { return b.hold(ctx) }
 func (b someBarrier) Release(ctx context.Context) error { return b.release(ctx) }
 func (b someBarrier) Wait(ctx context.Context) error    { return b.wait(ctx) }
 
-// Barriers is the scenario of a barrier that anybody has written: two clients hold and release it, and two
-// wait for it, under every fault.
+// Barriers returns the scenario of a user's barrier: two clients hold and release it, and two wait for it, under every
+// fault.
 func Barriers[B Barrier](name string, newBarrier func(p *engine.Process) B) engine.Scenario {
 	s := preset(name, "a barrier under every fault", 6)
 	s.Program = barrierRounds(byTurns, Cancelled, Unhurried, func(p *engine.Process) Barrier {
@@ -44,8 +44,8 @@ func Barriers[B Barrier](name string, newBarrier func(p *engine.Process) B) engi
 	return BaseBarrier(s)
 }
 
-// BarrierRounds makes a program in which one half of the clients hold the barrier in each round and the others
-// wait for it as often.
+// BarrierRounds makes a program in which one half of the clients hold the barrier in each round and the others wait for
+// it as often.
 func BarrierRounds[B Barrier](change, wait Limiter, newBarrier func(p *engine.Process) B) func(p *engine.Process) {
 	return barrierRounds(always(3), change, wait, newBarrier)
 }
@@ -68,17 +68,17 @@ func barrierRounds[B Barrier](stay func(p *engine.Process, r int) int, change, w
 // Limiter makes the context of an operation, and the function that ends it.
 type Limiter func(o engine.Object) (context.Context, context.CancelFunc)
 
-// Limited returns a context that the fault "cancel" may cancel and that ends by
-// itself, too, for those who wait for somebody who may never come. In the simulator
-// any timer may fire next; it takes several to make it end, in a brief run two. The history is
-// told before the last: who was impatient from the beginning would have met nobody.
+// Limited returns a context that the fault "cancel" may cancel and that also ends by itself, for operations that wait
+// for somebody who may never come. In the simulator any timer may fire next, so the context ends only after several
+// timers, two in a brief run. The client records that it is impatient only before the last one: a client that was
+// impatient from the beginning would have met nobody.
 func Limited(o engine.Object) (context.Context, context.CancelFunc) { return limited(o, nap) }
 
-// Unhurried is Limited for recipes of which nobody knows how long they pause before they try again: when it has told
-// that it is impatient it gives them more time than that.
+// Unhurried is Limited for recipes whose pauses between tries are of unknown length. After it has recorded that it is
+// impatient it gives them more time than that.
 func Unhurried(o engine.Object) (context.Context, context.CancelFunc) { return limited(o, 20*nap) }
 
-// limited is Limited with another last nap.
+// limited is Limited with another length of the last nap.
 func limited(o engine.Object, last time.Duration) (context.Context, context.CancelFunc) {
 	ctx, end := Cancelled(o)
 	ctx, stop := context.WithCancel(ctx)
@@ -102,8 +102,8 @@ func limited(o engine.Object, last time.Duration) (context.Context, context.Canc
 	}
 }
 
-// limitedSteps is when faults end in the scenarios whose clients give up: from then
-// on they do so only when there is nothing else to do.
+// limitedSteps is when faults end in the scenarios whose clients give up. From then on they give up only when there is
+// nothing else to do.
 const limitedSteps = 150
 
 // Cancelled returns a context that the fault "cancel" may cancel.
@@ -111,13 +111,12 @@ func Cancelled(o engine.Object) (context.Context, context.CancelFunc) {
 	return o.Process().Interruptible()
 }
 
-// Unlimited returns a context that does not end, for those who wait for what must
-// happen.
+// Unlimited returns a context that does not end, for operations that wait for what must happen.
 func Unlimited(engine.Object) (context.Context, context.CancelFunc) {
 	return context.Background(), func() {}
 }
 
-// gaveUp reports whether err says only that a context has ended.
+// gaveUp reports whether err only says that a context was cancelled.
 func gaveUp(err error) bool {
 	return errors.Is(err, context.Canceled)
 }
@@ -131,8 +130,8 @@ type gate struct {
 	Stay         int     // steps for which a keeper holds it
 }
 
-// do runs an operation of the barrier and reports whether it was not given up. It
-// returns only errors that a barrier must not have.
+// do runs an operation of the barrier and reports whether it succeeded. It returns only errors that a barrier must not
+// have, not that it was given up.
 func (g gate) do(op string, limit Limiter, f func(ctx context.Context) error) (done bool, err error) {
 	ctx, end := limit(g.o)
 	defer end()
@@ -145,7 +144,7 @@ func (g gate) do(op string, limit Limiter, f func(ctx context.Context) error) (d
 	return err == nil, err
 }
 
-// Open opens the barrier, even if it is told to give up.
+// Open opens the barrier, even if the first try is given up.
 func (g gate) Open() error {
 	done, err := g.do("release", g.change, g.Release)
 	if !done && err == nil {
@@ -161,8 +160,7 @@ func (g gate) Keep() error {
 	return errors.Join(err, g.Open())
 }
 
-// Pass waits at the barrier. Whoever has waited too long takes it that the keeper
-// has ended, and opens it.
+// Pass waits at the barrier. If it gives up, it assumes that the keeper has ended, and opens the barrier.
 func (g gate) Pass() error {
 	passed, err := g.do("wait", g.wait, g.Wait)
 	if passed || err != nil {
@@ -178,7 +176,7 @@ func (g gate) Blink() error {
 	return errors.Join(first, g.Open(), g.Shut())
 }
 
-// Shut holds the barrier, and leaves it held.
+// Shut closes the barrier, and leaves it closed.
 func (g gate) Shut() error {
 	_, err := g.do("hold", g.change, g.Hold)
 	return err
@@ -193,12 +191,12 @@ func (g gate) Try() error {
 // Relay passes the barrier and then holds it.
 func (g gate) Relay() error { return errors.Join(g.Pass(), g.Keep()) }
 
-// NewGate returns the barrier b of a client, with the contexts of the operations that change it and that wait.
+// NewGate returns the barrier b of a client, with the contexts of the operations that change it and of those that wait.
 func NewGate(p *engine.Process, b Barrier, change, wait Limiter) gate {
 	return gate{b, p.Register(func() []string { return nil }), p, change, wait, 3}
 }
 
-// Rounds takes a number of turns.
+// Rounds takes n turns, until one fails.
 func (g gate) Rounds(n int, turn func() error) {
 	for range n {
 		if err := turn(); err != nil {
@@ -208,7 +206,7 @@ func (g gate) Rounds(n int, turn func() error) {
 	}
 }
 
-// BaseBarrier is what all scenarios of barriers have in common. These have no ephemeral znodes for
+// BaseBarrier returns s with what all scenarios of barriers have in common. They have no ephemeral znodes for
 // checkers.Tree to judge.
 func BaseBarrier(s engine.Scenario) engine.Scenario {
 	s.Clients, s.Servers, s.SafetySteps = 4, []int{1, 3}, limitedSteps
@@ -217,9 +215,9 @@ func BaseBarrier(s engine.Scenario) engine.Scenario {
 }
 
 // passesWhatIsOpen judges the progress of a barrier whose users give up after a while. When the faults are over, time
-// passes only when nothing else can happen: so nobody gives up then who was impatient while the barrier was open, and
-// is not held since. It is certainly open when a release has succeeded that began when no hold was in progress, or had
-// failed, whose effect may be yet to come.
+// passes only when nothing else can happen. So a client must not give up if the barrier was open when it became
+// impatient and has not been held since. The barrier is certainly open after a release that began when no hold was in
+// progress and none had failed: a failed hold may still take effect.
 func passesWhatIsOpen(h *history.History) error {
 	calm, open := false, false
 	holds, releases, due := map[int32]bool{}, map[int32]bool{}, map[int32]bool{} // by object
@@ -255,7 +253,7 @@ var (
 	GoalHeldAgain  = engine.Goal{Name: "a barrier that was held again before a waiter looked", Reached: heldAgain}
 )
 
-// goalWaited is the goal that a client has to wait at the barrier, and passes it.
+// goalWaited is the goal that a client has to wait at the barrier, and then passes it.
 var goalWaited = engine.Goal{Name: "a client that waits until the barrier is opened",
 	Reached: func(h *history.History) bool {
 		closed, waits := false, map[int32]bool{} // by object
@@ -279,7 +277,7 @@ func GoalGaveUp(op string) engine.Goal {
 	return engine.Goal{Name: op + " is given up", Reached: Returned(op, context.Canceled)}
 }
 
-// wokenByRelease reports whether a client passed after it had been notified.
+// wokenByRelease reports whether a client passed after it had been notified of a change.
 func wokenByRelease(h *history.History) bool {
 	notified := map[int32]bool{}
 	for i := range h.Events {
@@ -296,8 +294,8 @@ func wokenByRelease(h *history.History) bool {
 	return false
 }
 
-// heldAgain reports whether a client that waits was notified of one change and
-// passed after a second one, with the barrier held again.
+// heldAgain reports whether a waiting client was notified of one change and passed after a second one, when the barrier
+// was held again.
 func heldAgain(h *history.History) bool {
 	changes := map[int32]int{}
 	for i := range h.Events {

@@ -12,15 +12,15 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// WorkDir is the znode in which a keeper shows the number of what it has done. It is 0, and of version 0, at first.
+// WorkDir is the znode in which a keeper writes the number of its work. Its data and its version begin at 0.
 const WorkDir = "/work"
 
-// Saw is what a client tells that looks behind the barrier, with the number that it finds there. It does so where its
-// session was the same since it began to wait: another may begin in the past.
+// Saw is what a client records when it looks behind the barrier, with the number that it finds there. It does so only
+// if its session has not changed since it began to wait: a new session may begin in the past.
 const Saw = "saw"
 
 // BarrierAtWork makes a program in which the first client works while it holds the barrier, and the others look at its
-// work when they have passed.
+// work after they have passed.
 func BarrierAtWork(newBarrier func(p *engine.Process) Barrier) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		g := NewGate(p, newBarrier(p), Unlimited, Unlimited)
@@ -36,7 +36,7 @@ func BarrierAtWork(newBarrier func(p *engine.Process) Barrier) func(p *engine.Pr
 	}
 }
 
-// keepAtWork holds the barrier while it does its work of that number.
+// keepAtWork holds the barrier while it does the work of that number.
 func (g gate) keepAtWork(number int32) error {
 	if _, err := g.do("hold", g.change, g.Hold); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (g gate) keepAtWork(number int32) error {
 	}
 }
 
-// passAndLook passes the barrier and looks what is done behind it.
+// passAndLook passes the barrier and looks at the work behind it.
 func (g gate) passAndLook() error {
 	session := g.p.Conn.SessionID()
 	if err := g.Pass(); err != nil {
@@ -70,8 +70,8 @@ func (g gate) passAndLook() error {
 // SeenWork are the operations that SeesWork heeds.
 var SeenWork = []string{"hold", "wait", Saw}
 
-// SeesWork is the judge of these programs: who waits for a barrier that is held, and passes, sees what its keeper has
-// done before it was opened.
+// SeesWork is the judge of these programs. A client that waits for a held barrier, and passes it, sees what the keeper
+// did before it opened the barrier.
 func SeesWork(h *history.History) error {
 	held, least := int64(0), map[int32]int64{} // by object
 	for i := range h.Events {

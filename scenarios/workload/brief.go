@@ -2,19 +2,18 @@ package workload
 
 import "zksim/scenarios/engine"
 
-// Brief reports whether the run is to be as short as a run with every kind of
-// operation in it can be: it has one round. Exhaustive search is for such runs.
+// Brief reports whether the run is to be as short as a run with every kind of operation can be: it has one round.
+// Exhaustive search makes such runs.
 func Brief(p *engine.Process) bool { return p.Rounds == 1 }
 
-// Leads and Follows are the two roles into which the clients of a brief run part, the odd
-// and the even ones; in other runs each plays both.
+// Leads and Follows report the role of a client. In a brief run odd clients lead and even ones follow; in other runs
+// each client does both.
 func Leads(p *engine.Process) bool { return !Brief(p) || p.ID%2 == 1 }
 
-// Follows is the other of the two roles of Leads.
+// Follows is the other role; see Leads.
 func Follows(p *engine.Process) bool { return !Brief(p) || p.ID%2 == 0 }
 
-// Repeat returns how many times to do what only makes a run longer: n times, or once if
-// it is to be brief.
+// Repeat returns how many times to do something that only makes a run longer: n times, or once in a brief run.
 func Repeat(p *engine.Process, n int) int {
 	if Brief(p) {
 		return 1
@@ -23,7 +22,7 @@ func Repeat(p *engine.Process, n int) int {
 }
 
 // byTurns is how many steps the holders of a preset work: few, so that many take turns, or so many that it shows if
-// what they hold goes to another one. What a client does in a round and for how long are not tied to each other.
+// another client gets what they hold. The length does not depend on what the client does in that round.
 func byTurns(p *engine.Process, r int) int {
 	if Brief(p) {
 		return 2
@@ -31,12 +30,12 @@ func byTurns(p *engine.Process, r int) int {
 	return [...]int{2, 20, 60}[(2*p.ID+r)%3]
 }
 
-// always is a stay that is the same in every round.
+// always returns a stay of the same length in every round.
 func always(steps int) func(*engine.Process, int) int {
 	return func(*engine.Process, int) int { return steps }
 }
 
-// Steps takes that many steps, in which everybody else can move.
+// Steps takes n steps, in which all others can move.
 func Steps(p *engine.Process, n int) {
 	for range n {
 		p.Step()

@@ -20,21 +20,21 @@ import (
 
 // Config is a configuration under test: a set of values that is updated as a whole. It may also be [Following].
 type Config interface {
-	// Get returns the values and the zxid of the update that they are of, or recipes.ErrConfigInvalid, wrapped
-	// perhaps, while there is no valid set. It returns no older set than the latest that is known to anybody.
+	// Get returns the values, and the zxid of their update. While there is no valid set it returns
+	// recipes.ErrConfigInvalid, which may be wrapped. It returns no set older than the latest that anybody knows.
 	Get(ctx context.Context) (values map[string][]byte, zxid int64, err error)
-	// Update replaces all values. It returns recipes.ErrConfigChanged or zk.ErrBadVersion, wrapped perhaps, when
-	// another update was faster; with an error of the connection nobody knows the outcome.
+	// Update replaces all values. It returns recipes.ErrConfigChanged or zk.ErrBadVersion, which may be wrapped, when
+	// another update was faster. After an error of the connection the outcome is unknown.
 	Update(ctx context.Context, values map[string][]byte) error
 }
 
-// Following is a configuration with a cached reader: Watch tells the set that is there and each new one, until
-// ctx is done, and returns the error of ctx.
+// Following is a configuration with a cached reader: Watch reports the present set and each new one, until ctx is done,
+// and returns the error of ctx.
 type Following interface {
 	Watch(ctx context.Context, told func(values map[string][]byte, zxid int64)) error
 }
 
-// FullConfig is a configuration that tells all that can be judged.
+// FullConfig is a configuration that reports all that can be judged.
 type FullConfig interface {
 	Config
 	Following
@@ -47,7 +47,7 @@ type someConfig struct {
 	watch func(ctx context.Context, told func(values map[string][]byte, zxid int64)) error
 }
 
-// Get tries again when the connection was lost.
+// Get retries when the connection was lost.
 func (c someConfig) Get(ctx context.Context) (values map[string][]byte, zxid int64, err error) {
 	err = patient(c.p, func(ctx context.Context) error {
 		values, zxid, err = c.Config.Get(ctx)
@@ -56,7 +56,7 @@ func (c someConfig) Get(ctx context.Context) (values map[string][]byte, zxid int
 	return values, zxid, err
 }
 
-// Update says with the words of package recipes how it went.
+// Update returns the error in terms of package recipes.
 func (c someConfig) Update(ctx context.Context, values map[string][]byte) error {
 	err := unknown(c.Config.Update(ctx, values))
 	if errors.Is(err, zk.ErrBadVersion) && !errors.Is(err, recipes.ErrConfigChanged) {
@@ -65,7 +65,7 @@ func (c someConfig) Update(ctx context.Context, values map[string][]byte) error 
 	return err
 }
 
-// Watch follows again when the connection was lost.
+// Watch restarts when the connection was lost.
 func (c someConfig) Watch(ctx context.Context, told func(values map[string][]byte, zxid int64)) error {
 	return patient(c.p, func(ctx context.Context) error { return c.watch(ctx, told) })(ctx)
 }
@@ -73,8 +73,8 @@ func (c someConfig) Watch(ctx context.Context, told func(values map[string][]byt
 func (c someConfig) tokens() bool { return false }
 func (c someConfig) tries() bool  { return c.watch != nil }
 
-// Configs is the scenario of a configuration that anybody has written: three clients update and read it, under
-// every fault. Its znodes are at path, which exists, or below.
+// Configs returns the scenario of a user's configuration: three clients update and read it, under every fault. Its
+// znodes are at path, which exists, or below.
 func Configs[C Config](name string, newConfig func(p *engine.Process, path string) C) engine.Scenario {
 	s := preset(name, "a configuration under every fault", 6)
 	s.Setup = []model.Request{engine.Mkdir(ConfigDir)}
@@ -96,16 +96,15 @@ func Configs[C Config](name string, newConfig func(p *engine.Process, path strin
 	return WithDefaults(s, 3).Without("tree") // no znode is ephemeral
 }
 
-// ConfigCheckers is everything that every configuration must satisfy.
+// ConfigCheckers are what every configuration must satisfy.
 var ConfigCheckers = []checkers.Checker{checkers.Torn{}, checkers.Recency{}, checkers.Replaced{}, checkers.Conflict{},
 	checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
 
-// ConfigDir is where the configuration is.
+// ConfigDir is the path of the configuration.
 const ConfigDir = "/config"
 
-// ConfigRounds makes a program that updates in one round and reads in the next while a
-// cached reader follows. At the end the reader must catch up with what is then the
-// latest. In a brief run leaders update, and followers read at leisure.
+// ConfigRounds makes a program that updates in one round and reads in the next while a cached reader follows. At the
+// end the reader must catch up with the latest set. In a brief run leaders update, and followers read.
 func ConfigRounds(
 	names func(number int) []string, newConfig func(p *engine.Process) FullConfig,
 ) func(p *engine.Process) {
@@ -139,8 +138,8 @@ func updateAndGet(p *engine.Process, c FullConfig, names func(number int) []stri
 	return err
 }
 
-// ConfigBusy makes a program in which one client updates once, and the others follow
-// while they use their connection for something else.
+// ConfigBusy makes a program in which one client updates once, and the others follow while they use their connection
+// for something else.
 func ConfigBusy(newConfig func(p *engine.Process) FullConfig) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		c := newConfig(p)
@@ -162,8 +161,8 @@ func ConfigBusy(newConfig func(p *engine.Process) FullConfig) func(p *engine.Pro
 	}
 }
 
-// ConfigFollowed makes a program in which one client updates in each round, and the others do nothing but follow. A
-// value comes and goes.
+// ConfigFollowed makes a program in which one client updates in each round, and the others only follow. A value comes
+// and goes.
 func ConfigFollowed(newConfig func(p *engine.Process) FullConfig) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		c := newConfig(p)
@@ -181,7 +180,7 @@ func ConfigFollowed(newConfig func(p *engine.Process) FullConfig) func(p *engine
 	}
 }
 
-// numbered returns the values of an update, by which checkers.Torn knows it.
+// numbered returns the values of an update, as checkers.Torn recognizes them.
 func numbered(number int, names []string) map[string][]byte {
 	values := map[string][]byte{}
 	for _, name := range names {
@@ -190,7 +189,7 @@ func numbered(number int, names []string) map[string][]byte {
 	return values
 }
 
-// described is the set as checkers.Torn reads it.
+// described returns a set in the form that checkers.Torn reads.
 func described(values map[string][]byte) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -199,7 +198,7 @@ func described(values map[string][]byte) string {
 	return strings.Join(all, " ")
 }
 
-// updateOnce is one update. It returns only errors that a configuration must not have.
+// updateOnce makes one update. It returns only errors that a configuration must not have.
 func updateOnce(p *engine.Process, o engine.Object, c FullConfig, number int, names []string) error {
 	ctx, end := p.Interruptible()
 	defer end()
@@ -229,7 +228,7 @@ func getOnce(p *engine.Process, o engine.Object, c FullConfig) error {
 // follower is a cached reader at work.
 type follower struct {
 	p      *engine.Process
-	latest atomic.Int64  // zxid it was told last
+	latest atomic.Int64  // the zxid of the last set
 	heard  chan zk.Event // of a change of latest
 	cancel context.CancelFunc
 	ended  chan zk.Event
@@ -258,8 +257,8 @@ func follow(p *engine.Process, c FullConfig) *follower {
 	return f
 }
 
-// catchUp waits until the reader was told of what is the latest set. It gives up
-// when there is none, as an updater may have died.
+// catchUp waits until the reader was told of the latest set. It gives up if there is no valid set: an updater may have
+// died.
 func (f *follower) catchUp(c FullConfig) (err error) {
 	defer recipes.Forget(f.p.Env)(&err)
 	for {
@@ -285,7 +284,7 @@ func (f *follower) stop() {
 	f.p.Env.Await(context.Background(), f.ended)
 }
 
-// SometimesThree are the names of an update, so that values come and go.
+// SometimesThree returns the names in an update, so that values come and go.
 func SometimesThree(number int) []string {
 	if number/100%2 == 1 {
 		return []string{"a", "b"}
@@ -293,7 +292,7 @@ func SometimesThree(number int) []string {
 	return []string{"a", "b", "c"}
 }
 
-// GoalFollowed is the goal that a cached reader goes on after its session has ended.
+// GoalFollowed is the goal that a cached reader continues after its session has ended.
 var GoalFollowed = engine.Goal{Name: "a cached reader that goes on in a new session",
 	Reached: func(h *history.History) bool {
 		sessions, ends := map[int32]int{}, lineages{}
@@ -309,7 +308,7 @@ var GoalFollowed = engine.Goal{Name: "a cached reader that goes on in a new sess
 		return false
 	}}
 
-// DiedUpdating reports whether a client crashed in an update that had begun.
+// DiedUpdating reports whether a client crashed in an update that had changed something.
 func DiedUpdating(h *history.History) bool {
 	updating, begun := map[int32]bool{}, map[int32]bool{}
 	for i := range h.Events {

@@ -13,25 +13,25 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// Counter is a counter under test, a number that is zero at first. It may also be [Reading] and [Swapping].
+// Counter is a counter under test, a number that begins at zero. It may also be [Reading] and [Swapping].
 type Counter interface {
-	// Add adds delta and returns the sum. With an error of the connection, or recipes.ErrUnknownOutcome, nobody knows
-	// whether it was added; with zk.ErrBadVersion, wrapped perhaps, another change was faster, and it was not: its caller
-	// tries again. With the error of ctx alone it was not added, either, and never is.
+	// Add adds delta and returns the sum. After an error of the connection, or recipes.ErrUnknownOutcome, nobody knows
+	// whether it was added. After zk.ErrBadVersion, which may be wrapped, it was not added because another change was
+	// faster, and the caller retries. With only the error of ctx it was not added and never will be.
 	Add(ctx context.Context, delta int64) (sum int64, err error)
 }
 
-// Reading is a counter that tells its number, with all changes that ended before the call.
+// Reading is a counter that returns its number, which includes all changes that ended before the call.
 type Reading interface {
 	Get(ctx context.Context) (int64, error)
 }
 
-// Swapping is a counter that changes old to next and reports whether it was old. Errors are those of Add.
+// Swapping is a counter that changes old to next and reports whether it was old. Its errors are those of Add.
 type Swapping interface {
 	CompareAndSet(ctx context.Context, old, next int64) (swapped bool, err error)
 }
 
-// FullCounter is a counter that tells all that can be judged.
+// FullCounter is a counter that reports all that can be judged.
 type FullCounter interface {
 	Counter
 	Reading
@@ -45,7 +45,7 @@ type someCounter struct {
 	swap func(ctx context.Context, old, next int64) (bool, error)
 }
 
-// counterOf completes a counter.
+// counterOf adds to a counter what the programs need.
 func counterOf(p *engine.Process, c Counter) someCounter {
 	x := someCounter{add: func(ctx context.Context, delta int64) (sum int64, err error) {
 		err = changing(p, func(ctx context.Context) error {
@@ -75,13 +75,13 @@ func counterOf(p *engine.Process, c Counter) someCounter {
 	return x
 }
 
-// changing makes a change that is tried again when another one was faster.
+// changing makes a change that is retried when another one was faster.
 func changing(p *engine.Process, f func(ctx context.Context) error) func(ctx context.Context) error {
 	return again(p, func(err error) bool { return errors.Is(err, zk.ErrBadVersion) }, f)
 }
 
-// Counters is the scenario of a counter that anybody has written: three clients add, look, and change what they have
-// seen, under every fault.
+// Counters returns the scenario of a user's counter: three clients add, look, and change what they have seen, under
+// every fault.
 func Counters[C Counter](name string, newCounter func(p *engine.Process) C) engine.Scenario {
 	s := preset(name, "a counter under every fault", 4, "watch-delay", "overtake") // nobody watches
 	s.Program = countRounds(func(p *engine.Process) someCounter { return counterOf(p, newCounter(p)) })
@@ -90,11 +90,11 @@ func Counters[C Counter](name string, newCounter func(p *engine.Process) C) engi
 	return WithDefaults(s, 3).Without("tree") // no znode is ephemeral
 }
 
-// CounterCheckers is everything that every counter must satisfy.
+// CounterCheckers are what every counter must satisfy.
 var CounterCheckers = []checkers.Checker{checkers.Counter{}, checkers.Liveness{}, checkers.Quiescence{},
 	checkers.Tree{}, checkers.Steps{}}
 
-// CountRounds makes a program that adds, looks, and changes what it has seen, in each round; in a brief run one client
+// CountRounds makes a program that adds, looks, and changes what it has seen, in each round. In a brief run one client
 // adds and the other does the rest.
 func CountRounds(newCounter func(p *engine.Process) FullCounter) func(p *engine.Process) {
 	return countRounds(func(p *engine.Process) someCounter {
@@ -111,7 +111,7 @@ func countRounds(newCounter func(p *engine.Process) someCounter) func(p *engine.
 	}
 }
 
-// round is one round. It returns only errors that a counter must not have.
+// round makes one round. It returns only errors that a counter must not have.
 func (c someCounter) round(p *engine.Process, o engine.Object) (err error) {
 	delta, seen := int64(p.ID), int64(0)
 	if Leads(p) {
@@ -132,7 +132,7 @@ func (c someCounter) round(p *engine.Process, o engine.Object) (err error) {
 	return err
 }
 
-// SwapOnce changes a number that is old to next, and records that.
+// SwapOnce changes the number from old to next, and records that.
 func SwapOnce(p *engine.Process, o engine.Object, old, next int64,
 	swap func(ctx context.Context, old, next int64) (bool, error),
 ) error {
@@ -146,8 +146,8 @@ func SwapOnce(p *engine.Process, o engine.Object, old, next int64,
 	})
 }
 
-// CountOnce makes one operation of a counter, of which e has the words, and records it. It returns only errors that a
-// counter must not have.
+// CountOnce makes one operation of a counter and records it. e has its name and arguments. It returns only errors that
+// a counter must not have.
 func CountOnce(p *engine.Process, o engine.Object, e history.Event, f func(ctx context.Context) (int64, error)) error {
 	ctx, end := p.Interruptible()
 	defer end()

@@ -14,19 +14,19 @@ import (
 
 // DoubleBarrier is a double barrier under test. It may also be [Losing] and tell its [Round].
 type DoubleBarrier interface {
-	// Enter waits until as many as there are participants are inside, and Leave until all leave. When ctx is done
+	// Enter waits until as many clients as there are participants are inside, and Leave until all leave. When ctx is done
 	// they return the error of ctx.
 	Enter(ctx context.Context) error
 	Leave(ctx context.Context) error
-	// Placed tells of the znode by which the client is inside, once Enter has returned.
+	// Placed tells the znode by which the client is inside, once Enter has returned.
 	Placed
 }
 
-// Round is a double barrier that numbers its rounds: the number is the same for all who are inside together, and
-// greater in later rounds. Without it the checkers rounds and exit have nothing to go by.
+// Round is a double barrier that numbers its rounds. The number is the same for all clients that are inside together,
+// and greater in later rounds. Without it the checkers rounds and exit have nothing to judge.
 type Round interface{ Round() int64 }
 
-// FullDoubleBarrier is a double barrier that tells all that can be judged.
+// FullDoubleBarrier is a double barrier that reports all that can be judged.
 type FullDoubleBarrier interface {
 	DoubleBarrier
 	Losing
@@ -44,8 +44,8 @@ func (b someDoubleBarrier) Enter(ctx context.Context) error { return b.enter(ctx
 func (b someDoubleBarrier) Leave(ctx context.Context) error { return b.leave(ctx) }
 func (b someDoubleBarrier) Round() int64                    { return b.round() }
 
-// DoubleBarriers is the scenario of a double barrier that anybody has written: four clients meet in threes, under
-// every fault. The number of participants is an argument, since it is smaller when a run has fewer clients.
+// DoubleBarriers returns the scenario of a user's double barrier: four clients meet in threes, under every fault. The
+// number of participants is an argument because it is smaller when a run has fewer clients.
 func DoubleBarriers[B DoubleBarrier](
 	name string, newBarrier func(p *engine.Process, participants int) B,
 ) engine.Scenario {
@@ -57,7 +57,7 @@ func DoubleBarriers[B DoubleBarrier](
 	return BaseDoubleBarrier(s, m).Without(unless(has[B, Round](), nil, "rounds", "exit")...)
 }
 
-// doubleBarrierOf completes a double barrier.
+// doubleBarrierOf adds to a double barrier what the programs need.
 func doubleBarrierOf(p *engine.Process, b DoubleBarrier) someDoubleBarrier {
 	x := someDoubleBarrier{held: heldBy(p, b), enter: patient(p, b.Enter), leave: thorough(p, b.Leave),
 		round: func() int64 { return 0 }}
@@ -71,9 +71,9 @@ func doubleBarrierOf(p *engine.Process, b DoubleBarrier) someDoubleBarrier {
 type Meeting struct {
 	Enter      Limiter // of each Enter and Leave
 	Leave      Limiter
-	More       int  // clients than participants
-	Stay       int  // steps inside, in a brief run one; see [UntilLost]
-	AtWork     bool // stay for long, with two goroutines of each process
+	More       int  // how many more clients than participants there are
+	Stay       int  // steps inside, one in a brief run; see [UntilLost]
+	AtWork     bool // stay long, with two goroutines in each process
 	NewBarrier func(p *engine.Process, n int) FullDoubleBarrier
 }
 
@@ -87,7 +87,7 @@ func (m Meeting) program() func(p *engine.Process) {
 	}
 }
 
-// meet is one round. It returns only errors that a barrier must not have.
+// meet makes one round. It returns only errors that a barrier must not have.
 func (m Meeting) meet(p *engine.Process, o engine.Object, b FullDoubleBarrier, n int) error {
 	ctx, end := m.Enter(o)
 	o.Record(history.Event{Kind: history.Invoke, Op: "enter", Value: int64(n)})
@@ -130,7 +130,7 @@ func (m Meeting) stay(p *engine.Process, o engine.Object, lost <-chan zk.Event) 
 	}
 }
 
-// BaseDoubleBarrier is what all scenarios of double barriers have in common.
+// BaseDoubleBarrier returns s with what all scenarios of double barriers have in common.
 func BaseDoubleBarrier(s engine.Scenario, m Meeting) engine.Scenario {
 	s = WithDefaults(s, 3)
 	s.Program = m.program()
@@ -150,7 +150,7 @@ func BaseDoubleBarrier(s engine.Scenario, m Meeting) engine.Scenario {
 	return s
 }
 
-// GoalRounds is that all clients were in all rounds.
+// GoalRounds is the goal that all clients were in all rounds.
 var GoalRounds = engine.Goal{Name: "all rounds", Reached: func(h *history.History) bool {
 	ended := slices.IndexFunc(h.Finished[1:], func(ended bool) bool { return !ended }) < 0
 	for _, e := range h.Events {

@@ -15,22 +15,22 @@ import (
 
 // Elector is an election under test. It may also be [Acknowledging], [Losing], [Tokened] and [Placed].
 type Elector interface {
-	// Campaign waits until the client leads, or ctx is done: then it returns the error of ctx, and leaves nothing
-	// behind, for nobody resigns.
+	// Campaign waits until the client leads, or ctx is done. Then it returns the error of ctx and must leave nothing
+	// behind, since nobody calls Resign.
 	Campaign(ctx context.Context) error
 	// Resign gives up the leadership, or what is left of it.
 	Resign(ctx context.Context) error
 }
 
-// Acknowledging is an election whose leader says that it begins to lead, and that tells everybody who leads.
+// Acknowledging is an election whose leader announces that it begins to lead, and that tells everybody who leads.
 type Acknowledging interface {
-	// Acknowledge returns recipes.ErrNotLeading when another leads by now.
+	// Acknowledge returns recipes.ErrNotLeading when another client leads by now.
 	Acknowledge(ctx context.Context) error
-	// Leader returns the leader that has acknowledged it, with its token, or recipes.ErrNoLeader.
+	// Leader returns the leader that has acknowledged, with its token, or recipes.ErrNoLeader.
 	Leader(ctx context.Context) (recipes.Leader, error)
 }
 
-// FullElector is an election that tells all that can be judged.
+// FullElector is an election that reports all that can be judged.
 type FullElector interface {
 	Elector
 	Acknowledging
@@ -53,8 +53,7 @@ func (e someElector) Leader(ctx context.Context) (recipes.Leader, error) { retur
 
 func (e someElector) tries() bool { return e.leader != nil }
 
-// Elections is the scenario of an election that anybody has written: three clients want to lead, under every
-// fault.
+// Elections returns the scenario of a user's election: three clients want to lead, under every fault.
 func Elections[E Elector](name string, newElection func(p *engine.Process) E) engine.Scenario {
 	s := preset(name, "an election under every fault", 2)
 	s.Program = electionRounds(1, byTurns,
@@ -65,7 +64,7 @@ func Elections[E Elector](name string, newElection func(p *engine.Process) E) en
 	return s.Without(unless(has[E, Acknowledging](), withoutUntold[E](), "acknowledged")...)
 }
 
-// electorOf completes an election.
+// electorOf adds to an election what the programs need.
 func electorOf(p *engine.Process, e Elector) someElector {
 	x := someElector{held: heldBy(p, e), campaign: patient(p, e.Campaign), resign: thorough(p, e.Resign)}
 	if y, ok := e.(Acknowledging); ok {
@@ -81,8 +80,8 @@ func electorOf(p *engine.Process, e Elector) someElector {
 	return x
 }
 
-// acknowledge acknowledges, and listens for the loss of the leadership meanwhile,
-// since an operation may wait for a connection for long. Lost says that it has heard of that.
+// acknowledge acknowledges, and meanwhile listens for the loss of the leadership, since the call may wait long for a
+// connection. It reports whether it has heard of a loss.
 func acknowledge(p *engine.Process, o engine.Object, e FullElector) (lost bool, err error) {
 	defer recipes.Forget(p.Env)(&lost, &err)
 	event := history.Event{Kind: history.Invoke, Op: "acknowledge", Path: first(e), Value: e.Token()}
@@ -105,8 +104,8 @@ func acknowledge(p *engine.Process, o engine.Object, e FullElector) (lost bool, 
 // Pace is how many steps a leader takes before and after the acknowledgement.
 type Pace struct{ Procedure, Stay int }
 
-// ElectionRounds makes a program that asks for the leader and campaigns in each
-// round; every third attempt is given up after a while. In a brief run only followers ask, after they have led.
+// ElectionRounds makes a program that asks for the leader and campaigns in each round; every third attempt is given up
+// after a while. In a brief run only followers ask, after they have led.
 func ElectionRounds(steps Pace, newElector func(p *engine.Process) FullElector) func(p *engine.Process) {
 	return electionRounds(steps.Procedure, always(steps.Stay), newElector)
 }
@@ -127,8 +126,8 @@ func electionRounds(procedure int, stay func(p *engine.Process, r int) int,
 	}
 }
 
-// ElectionAtWork makes a program in which leaders work for long, and two goroutines of each process campaign no longer
-// than they can, give up, and come back with the same object.
+// ElectionAtWork makes a program in which leaders work long. Two goroutines of each process campaign with a deadline,
+// give up, and come back with the same object.
 func ElectionAtWork(newElector func(p *engine.Process) FullElector) func(p *engine.Process) {
 	return byTwo(func(p *engine.Process) {
 		e := newElector(p)
@@ -150,8 +149,7 @@ func Ask(o engine.Object, e FullElector) (err error) {
 	return err
 }
 
-// LeadOnce is one candidacy. It returns only errors that an election must not
-// have.
+// LeadOnce makes one candidacy. It returns only errors that an election must not have.
 func LeadOnce(p *engine.Process, o engine.Object, e FullElector, steps Pace, impatient bool) error {
 	ctx, end := p.Interruptible()
 	if impatient {
@@ -179,7 +177,7 @@ func LeadOnce(p *engine.Process, o engine.Object, e FullElector, steps Pace, imp
 		return err
 	case err == nil && !lost:
 		Work(p, o, e, steps.Stay)
-	case err != nil && !lost: // whoever leads no longer is told so by Lost as well
+	case err != nil && !lost: // a client that leads no longer is also told so by Lost
 		p.Env.Await(context.Background(), e.Lost())
 	}
 	o.Released()
@@ -193,6 +191,6 @@ func LeadOnce(p *engine.Process, o engine.Object, e FullElector, steps Pace, imp
 	return errors.Join(asked, err)
 }
 
-// ElectionCheckers is everything that every election must satisfy.
+// ElectionCheckers are what every election must satisfy.
 var ElectionCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Claim{}, checkers.Belief{}, checkers.Fenced{},
 	checkers.Acknowledged{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}

@@ -20,8 +20,8 @@ var (
 		Reached: func(h *history.History) bool { return longestQueue(h) >= 3 }}
 )
 
-// LostAfter makes a goal: a call of an operation, any if op is empty, that had the effect
-// and whose client was told that the connection is lost.
+// LostAfter makes a goal: a call of op, or any if op is empty, had the effect, but its client was told that the
+// connection is lost.
 func LostAfter(op string, effect func(e *history.Event) bool) func(h *history.History) bool {
 	return func(h *history.History) bool {
 		executed := map[int32]bool{}
@@ -47,8 +47,7 @@ func Created(e *history.Event) bool { return e.Kind == history.Created }
 // Changed is an effect for LostAfter: new data.
 func Changed(e *history.Event) bool { return e.Kind == history.Changed }
 
-// lostMulti makes a goal: lostAfter for a multi within that operation of a recipe, any if
-// op is empty.
+// lostMulti makes the goal of LostAfter for a multi within the recipe's operation op, or any if op is empty.
 func lostMulti(op string) func(h *history.History) bool {
 	return func(h *history.History) bool {
 		doing := map[int32]string{}
@@ -62,7 +61,7 @@ func lostMulti(op string) func(h *history.History) bool {
 	}
 }
 
-// Answered makes a goal of an answer of the operation op.
+// Answered makes a goal: an answer of the operation op for which f is true.
 func Answered(op string, f func(e *history.Event) bool) func(h *history.History) bool {
 	return func(h *history.History) bool {
 		return slices.ContainsFunc(h.Events, func(e history.Event) bool {
@@ -76,15 +75,14 @@ func Returned(op string, want error) func(h *history.History) bool {
 	return Answered(op, func(e *history.Event) bool { return errors.Is(e.Err, want) })
 }
 
-// Told makes a goal: a recipe says something.
+// Told makes a goal: a recipe reports something.
 func Told(op string) func(h *history.History) bool {
 	return func(h *history.History) bool {
 		return slices.ContainsFunc(h.Events, func(e history.Event) bool { return e.Kind == history.Told && e.Op == op })
 	}
 }
 
-// expiredHolding reports whether a znode went with its session while its client held the
-// lock by it.
+// expiredHolding reports whether a znode went with its session while its client held the lock by it.
 func expiredHolding(h *history.History) bool {
 	holding := map[string]bool{}
 	for i := range h.Events {
@@ -101,7 +99,7 @@ func expiredHolding(h *history.History) bool {
 	return false
 }
 
-// longestQueue returns how many ephemerals there were at once.
+// longestQueue returns the most ephemerals that there were at once.
 func longestQueue(h *history.History) int {
 	now, most := 0, 0
 	for i := range h.Events {
@@ -120,14 +118,14 @@ func longestQueue(h *history.History) int {
 	return most
 }
 
-// goalLostWrite is a lost reply after anything that was written: what most recipes get wrong.
+// goalLostWrite is a lost reply after any write: what most recipes get wrong.
 var goalLostWrite = engine.Goal{Name: "a lost reply after a write that was executed",
 	Reached: LostAfter("", func(e *history.Event) bool { return Created(e) || Changed(e) || e.Kind == history.Deleted })}
 
-// goalContended is a client that has to wait for what another holds.
+// goalContended is the goal that a client has to wait for what another holds.
 var goalContended = engine.Goal{Name: "a client that waits for what another holds", Reached: contended}
 
-// contended reports whether a client got what another held when it asked.
+// contended reports whether a client got what another one held when it asked.
 func contended(h *history.History) bool {
 	held, waits := map[int32]bool{}, map[int32]bool{} // by object
 	for i := range h.Events {
@@ -171,9 +169,9 @@ func holderExpired(h *history.History) bool {
 	return false
 }
 
-// mostHolders returns how many clients held at once what they got by such an Acquired. A client that has crashed holds
-// nothing, nor does one of which an ephemeral went with its session, until it makes another one: that another client
-// has got it since, before the first one knew, does not show that two can have it.
+// mostHolders returns how many clients held at once what they got by an Acquired event that is such. A client that has
+// crashed holds nothing. Nor does a client whose ephemeral went with its session, until it makes another one: if
+// another client gets the lock before the first one knows, that does not show that two can have it.
 func mostHolders(h *history.History, such func(e *history.Event) bool) (most int) {
 	author, holder, ended := map[string]int32{}, map[int32]int32{}, map[int32]bool{} // holder is by object
 	for i := range h.Events {
@@ -198,11 +196,11 @@ func mostHolders(h *history.History, such func(e *history.Event) bool) (most int
 	return most
 }
 
-// lineages are the sessions that connections have.
+// lineages are the sessions of connections.
 type lineages map[[2]int32]int64 // by client and connection
 
-// end reports whether an event is the end of a session for the library that had it: it was told so, or was given
-// another one in its place, as by a server that knows nothing of former sessions.
+// end reports whether an event is the end of a session for the library that had it. The library was told so, or was
+// given another session in its place, for example by a server that does not know former sessions.
 func (l lineages) end(e *history.Event) bool {
 	if e.Kind != history.Session {
 		return false

@@ -6,23 +6,22 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// What a recipe may tell of what it holds. A preset finds out by itself whether yours does.
+// What a recipe may tell about what it holds. A preset finds out by itself whether yours does.
 type (
-	// Losing is a recipe that tells its holder that it is lost: a channel that yields an event or is closed
-	// then. Of another one the holder takes any change of its session's state for the loss, which is what
-	// every holder has to do.
+	// Losing is a recipe that tells its holder of a loss, by a channel that then yields an event or is closed. For a
+	// recipe without it the holder takes any change of its session's state for the loss, as every holder then has to.
 	Losing interface{ Lost() <-chan zk.Event }
-	// Tokened is a recipe whose holder has a fencing token: a number greater than 0 that is greater for
-	// every later holder, as the zxid that made its znode. Without one the guarded resource is not
-	// accessed, and the checker fenced has nothing to judge.
+	// Tokened is a recipe whose holder has a fencing token: a number above 0 that is greater for every later holder, such
+	// as the zxid that made its znode. Without it the guarded resource is not accessed, and the checker fenced has nothing
+	// to judge.
 	Tokened interface{ Token() int64 }
-	// Placed is a recipe that knows its znodes: those by which it holds or waits, the first one first. They
-	// are ephemeral, the oldest of a folder holds, and when it is idle it has none. Without this the checker
-	// ownership has nothing to judge, and whatever is left behind when all is released is nobody's.
+	// Placed is a recipe that knows the znodes by which it holds or waits, the first one first. They are ephemeral, the
+	// oldest in a folder holds, and an idle object has none. Without it the checker ownership has nothing to judge, and
+	// whatever is left behind when all is released belongs to nobody.
 	Placed interface{ Znodes() []string }
 )
 
-// held is what a holder may know of what it holds, whatever of it the recipe tells.
+// held is what a holder can know about what it holds, whether or not the recipe tells it.
 type held struct {
 	p      *engine.Process
 	lost   func() <-chan zk.Event
@@ -44,8 +43,8 @@ func heldBy(p *engine.Process, x any) held {
 	return h
 }
 
-// Lost returns the channel of the recipe, or one that hears of the next change of the session. It is asked
-// for when something was got.
+// Lost returns the channel of the recipe, or one that receives the next change of the session. It is called after
+// something was acquired.
 func (h held) Lost() <-chan zk.Event {
 	if h.lost != nil {
 		return h.lost()
@@ -67,7 +66,7 @@ func (h held) Token() int64 {
 	return h.token()
 }
 
-// Znodes returns the znodes that the recipe knows of.
+// Znodes returns the znodes that the recipe tells; nil if it tells none.
 func (h held) Znodes() []string {
 	if h.znodes == nil {
 		return nil
@@ -77,13 +76,13 @@ func (h held) Znodes() []string {
 
 // partial is a recipe that may lack something.
 type partial interface {
-	tokens() bool // a token, without which it makes no sense to access the resource
-	tries() bool  // operations that can be refused
+	tokens() bool // it has a token; without one it makes no sense to access the resource
+	tries() bool  // it has operations that can be refused
 }
 
 func (h held) tokens() bool { return h.token != nil }
 
-// tokens and tries report what a recipe does not lack.
+// tokens and tries report whether a recipe has these.
 func tokens(l any) bool {
 	x, ok := l.(partial)
 	return !ok || x.tokens()
@@ -94,7 +93,7 @@ func tries(l any) bool {
 	return !ok || x.tries()
 }
 
-// first and last return a znode of l; "" if it tells of none.
+// first and last return the first and the last znode of l; "" if it tells none.
 func first(l interface{ Znodes() []string }) string {
 	if all := l.Znodes(); len(all) > 0 {
 		return all[0]
@@ -109,8 +108,8 @@ func last(l interface{ Znodes() []string }) string {
 	return ""
 }
 
-// withoutUntold are the checkers that have nothing to judge of a recipe of type T, which does not tell what
-// they need.
+// withoutUntold are the checkers that have nothing to judge for a recipe of type T, because it does not tell what they
+// need.
 func withoutUntold[T any]() []string {
 	return unless(has[T, Tokened](), unless(has[T, Placed](), nil, "ownership"), "fenced")
 }

@@ -12,21 +12,21 @@ import (
 
 // Locker is a lock under test. It may also be [Trying], [Losing], [Tokened] and [Placed].
 type Locker interface {
-	// Lock waits for the lock, until ctx is done: then it returns the error of ctx, and leaves nothing
-	// behind. It is called again when it says that the connection was lost, unless ctx is done by then: so what
-	// may be there after such an error it removes by itself.
+	// Lock waits for the lock, until ctx is done; then it returns the error of ctx, and leaves nothing behind. After an
+	// error of the connection it is called again, unless ctx is done by then: it must itself remove what may be left after
+	// such an error.
 	Lock(ctx context.Context) error
-	// Unlock gives it up; it is called again, too.
+	// Unlock gives the lock up; it is also called again.
 	Unlock(ctx context.Context) error
 }
 
-// Trying is a lock that can be refused: TryLock returns recipes.ErrLocked, wrapped perhaps, when another
-// client has or awaits it.
+// Trying is a lock that can be refused: TryLock returns recipes.ErrLocked, which may be wrapped, when another client
+// has or awaits the lock.
 type Trying interface {
 	TryLock(ctx context.Context) error
 }
 
-// FullLocker is a lock that tells all that can be judged.
+// FullLocker is a lock that reports all that can be judged.
 type FullLocker interface {
 	Locker
 	Trying
@@ -53,8 +53,8 @@ func (l someLock) TryLock(ctx context.Context) error { return l.tryLock(ctx) }
 
 func (l someLock) tries() bool { return l.tryLock != nil }
 
-// Locks is the scenario of a lock that anybody has written: three clients compete for it under every fault.
-// What of it is judged depends on what l tells, see [Locker].
+// Locks returns the scenario of a user's lock: three clients compete for it under every fault. What is judged depends
+// on the methods of L, see [Locker].
 func Locks[L Locker](name string, newLock func(p *engine.Process) L) engine.Scenario {
 	s := preset(name, "a lock under every fault", 2)
 	s.Program = lockRounds(byTurns, func(p *engine.Process) FullLocker { return lockOf(p, newLock(p)) })
@@ -63,7 +63,7 @@ func Locks[L Locker](name string, newLock func(p *engine.Process) L) engine.Scen
 	return WithDefaults(s.Symmetric(ByThree), 3).Without(withoutUntold[L]()...)
 }
 
-// lockOf completes a lock.
+// lockOf adds to a lock what the programs need.
 func lockOf(p *engine.Process, l Locker) someLock {
 	x := someLock{held: heldBy(p, l), lock: patient(p, l.Lock), unlock: thorough(p, l.Unlock)}
 	if y, ok := l.(Trying); ok {
@@ -72,13 +72,12 @@ func lockOf(p *engine.Process, l Locker) someLock {
 	return x
 }
 
-// LockRounds makes a program that locks, works and unlocks in each round; every
-// third attempt is a TryLock.
+// LockRounds makes a program that locks, works and unlocks in each round; every third attempt is a TryLock.
 func LockRounds(newLocker func(p *engine.Process) FullLocker) func(p *engine.Process) {
 	return LockAndStay(2, newLocker)
 }
 
-// LockAndStay is lockRounds with that many steps in the critical section; see [UntilLost].
+// LockAndStay is LockRounds with that many steps in the critical section; see [UntilLost].
 func LockAndStay(stay int, newLocker func(p *engine.Process) FullLocker) func(p *engine.Process) {
 	return lockRounds(always(stay), newLocker)
 }
@@ -92,7 +91,7 @@ func lockRounds(stay func(p *engine.Process, r int) int, newLocker func(p *engin
 	}
 }
 
-// ByThree tells clients apart that try, rather than wait, in every third round.
+// ByThree separates the clients by the rounds in which they try instead of wait, every third one.
 func ByThree(id, rounds int) int {
 	if rounds == 1 && id%3 != 2 {
 		return 0
@@ -100,10 +99,10 @@ func ByThree(id, rounds int) int {
 	return id%3 + 1
 }
 
-// BySix is byThree where odd and even clients have different roles.
+// BySix is ByThree for programs in which odd and even clients have different roles.
 func BySix(id, _ int) int { return id % 6 }
 
-// LockOnce is one round. It returns only errors that a lock must not have.
+// LockOnce makes one round. It returns only errors that a lock must not have.
 func LockOnce(p *engine.Process, o engine.Object, l FullLocker, stay int, try bool) error {
 	lock := func() (bool, error) { return o.Lock(l.Lock) }
 	if try && tries(l) {
@@ -118,13 +117,13 @@ func LockOnce(p *engine.Process, o engine.Object, l FullLocker, stay int, try bo
 	return o.Unlock(l.Unlock)
 }
 
-// UntilLost is how long a holder stays that has nothing to do: until it is told that what it holds is lost, or until
-// nothing else can happen. Only of such a holder can the session end while it is disconnected, since code that has
-// something to do is given the time to hear of that.
+// UntilLost is the stay of a holder that has nothing to do: until it is told that what it holds is lost, or until
+// nothing else can happen. Only such a holder's session can end while it is disconnected: code that has something to do
+// is given the time to hear of that.
 const UntilLost = -1
 
-// remain is how a holder stays: it accesses something after each of that many steps, and stops when what it holds is
-// lost, which it reports.
+// remain is the stay of a holder. It accesses something after each of that many steps. If what it holds is lost it
+// stops, records that, and reports true.
 func remain(p *engine.Process, o engine.Object, lost <-chan zk.Event, steps int, access func()) bool {
 	if steps == UntilLost {
 		if !idle(p, lost) {
@@ -165,8 +164,8 @@ func UntilRest(p *engine.Process) context.Context {
 	return ctx
 }
 
-// Work is the critical section: it stops when the lock is lost, and writes to
-// the resource in between. It reports whether it was lost.
+// Work is the critical section. It writes to the resource in each step, and stops when the lock is lost. It reports
+// whether the lock was lost.
 func Work(p *engine.Process, o engine.Object, l holder, steps int) bool {
 	if steps != UntilLost {
 		steps = Repeat(p, steps)
@@ -178,21 +177,21 @@ func Work(p *engine.Process, o engine.Object, l holder, steps int) bool {
 	})
 }
 
-// AtRest adds the judge of waits to a scenario whose holders stay until nothing else can happen ([UntilLost]); of the
-// thing that they wait for as many may be held at once as there are leases.
+// AtRest adds the judge of waits to a scenario whose holders stay until nothing else can happen ([UntilLost]). leases
+// is how many clients may hold at once what the others wait for.
 func AtRest(s engine.Scenario, leases int) engine.Scenario {
 	s.Checkers = append(slices.Clip(s.Checkers), checkers.Waits{Leases: leases})
 	return s
 }
 
-// TwoWorkers makes a program in which two goroutines of one process compete; in a brief run every other client
-// has only one.
+// TwoWorkers makes a program in which two goroutines of one process compete. In a brief run every other client has only
+// one.
 func TwoWorkers(newLocker func(p *engine.Process) FullLocker) func(p *engine.Process) {
 	return byTwo(LockRounds(newLocker))
 }
 
-// LockAtWork makes a program in which holders work for long, and two goroutines of each process wait no longer than
-// they can, give up, and come back with the same object.
+// LockAtWork makes a program in which holders work long. Two goroutines of each process wait with a deadline, give up,
+// and come back with the same object.
 func LockAtWork(newLocker func(p *engine.Process) FullLocker) func(p *engine.Process) {
 	return byTwo(func(p *engine.Process) {
 		l := newLocker(p)
@@ -214,10 +213,10 @@ func LockAtWork(newLocker func(p *engine.Process) FullLocker) func(p *engine.Pro
 	})
 }
 
-// longWork is how many steps somebody works who works for long.
+// longWork is how many steps long work takes.
 const longWork = 16
 
-// byTwo has two goroutines of one process do the same; in a brief run every other client has only one.
+// byTwo runs the same in two goroutines of one process. In a brief run every other client has only one.
 func byTwo(one func(p *engine.Process)) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		if !Leads(p) {
@@ -234,6 +233,6 @@ func byTwo(one func(p *engine.Process)) func(p *engine.Process) {
 	}
 }
 
-// LockCheckers is everything that every lock must satisfy.
+// LockCheckers are what every lock must satisfy.
 var LockCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Claim{}, checkers.Belief{}, checkers.Fenced{},
 	checkers.Liveness{}, checkers.Linearizability{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}

@@ -17,28 +17,28 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// GroupDir is where the group is.
+// GroupDir is the folder of the group.
 const GroupDir = "/group"
 
 // Membership is a member of a group under test. It may also be [WatchingMembers].
 type Membership interface {
-	// Join makes the client a member by the ephemeral znode of that name in the folder of the group, in this session
-	// and, until Leave, in every later one. It returns recipes.ErrNameTaken or zk.ErrNodeExists, wrapped perhaps,
-	// when another client has the name. When ctx is done it returns the error of ctx, and leaves nothing behind: Leave
-	// is for those who have joined.
+	// Join makes the client a member by the ephemeral znode of that name in the folder of the group, in this session and
+	// in every later one until Leave. It returns recipes.ErrNameTaken or zk.ErrNodeExists, which may be wrapped, when
+	// another client has the name. When ctx is done it returns the error of ctx, and leaves nothing behind: Leave is only
+	// called by those who have joined.
 	Join(ctx context.Context, name string, data []byte) error
-	// Leave ends that.
+	// Leave ends the membership.
 	Leave(ctx context.Context) error
 }
 
-// WatchingMembers is a group that tells who is a member: each name with its data and stat when that has
-// appeared or changed, and with a nil stat when it has gone, until ctx is done; then it returns the error of ctx.
+// WatchingMembers is a group that reports its members: each name with its data and stat when it has appeared or
+// changed, and with a nil stat when it has gone. When ctx is done it returns the error of ctx.
 type WatchingMembers interface {
 	Watch(ctx context.Context, told func(name string, data []byte, stat *zk.Stat)) error
 }
 
-// Members is the scenario of a group membership that anybody has written: three clients are members, each by a
-// name of its own, under every fault. The folder of the group, path, exists.
+// Members returns the scenario of a user's group membership: three clients are members, each by its own name, under
+// every fault. The folder of the group, path, exists.
 func Members[M Membership](name string, newMember func(p *engine.Process, path string) M) engine.Scenario {
 	s := engine.Scenario{Name: name, Doc: "members of a group under every fault", Rounds: 20}
 	s.Program = InGroup(func(p *engine.Process) *Group { return groupOf(p, newMember(p, p.Path(GroupDir))) }, StayInGroup)
@@ -53,7 +53,7 @@ func Members[M Membership](name string, newMember func(p *engine.Process, path s
 	return s.Without("monotone", "convergence").FaultsOptional() // perhaps nobody watches
 }
 
-// groupOf makes a membership one that the programs use.
+// groupOf turns a membership into a Group.
 func groupOf(p *engine.Process, m Membership) *Group {
 	g := &Group{Join: func(ctx context.Context, name string, data []byte) (Leaver, error) {
 		err := patient(p, func(ctx context.Context) error { return m.Join(ctx, name, data) })(ctx)
@@ -84,12 +84,12 @@ type leaving func(ctx context.Context) error
 // Leave implements [Leaver].
 func (f leaving) Leave(ctx context.Context) error { return f(ctx) }
 
-// Group is a group as the programs use it, and the member of it, one at a time. Watch is nil where nobody watches.
+// Group is a group as the programs use it, and its present member. Watch is nil if nobody watches.
 type Group struct {
 	Join   func(ctx context.Context, name string, data []byte) (Leaver, error)
 	Watch  func(ctx context.Context, f func(now []recipes.Child, changes []recipes.Change) bool) error
 	member member
-	doubts chan zk.Event // that the member was told of and has not received
+	doubts chan zk.Event // what the member was told and has not received yet
 }
 
 // Leaver ends a membership.
@@ -126,8 +126,7 @@ type member struct {
 	Leaver
 }
 
-// enter joins once; there is no leaver when the name was taken or the attempt
-// cancelled.
+// enter joins once. There is no Leaver if the name was taken or the attempt cancelled.
 func (g *Group) enter(p *engine.Process, name string) error {
 	m := &g.member
 	g.doubts = make(chan zk.Event, 1)
@@ -147,7 +146,7 @@ func (g *Group) enter(p *engine.Process, name string) error {
 	return err
 }
 
-// exit leaves, if there is something to leave.
+// exit leaves, if the client is a member.
 func (g *Group) exit() error {
 	m := &g.member
 	if m.Leaver == nil {
@@ -159,8 +158,8 @@ func (g *Group) exit() error {
 	return err
 }
 
-// InGroup makes a program that watches a group, does something, rests and, when
-// the others have left, stops. In a brief run only followers watch.
+// InGroup makes a program that watches a group, calls do, rests and stops watching when the others have left. In a
+// brief run only followers watch.
 func InGroup(
 	newGroup func(p *engine.Process) *Group, do func(p *engine.Process, g *Group) error,
 ) func(p *engine.Process) {
@@ -179,8 +178,8 @@ func InGroup(
 	}
 }
 
-// StayInGroup is what a member does that has a name of its own. It stays for a while in each
-// round. In a brief run only leaders join.
+// StayInGroup is the program of a member with its own name. It stays for a while in each round. In a brief run only
+// leaders join.
 func StayInGroup(p *engine.Process, g *Group) error {
 	if !Leads(p) {
 		Rest(p, p.Rounds)
@@ -206,8 +205,7 @@ func StayForSeconds(p *engine.Process, g *Group) error {
 	return g.exit()
 }
 
-// Insist is what a member does that wants a name that others want, too. It tries once in
-// each round, until it has the name.
+// Insist is the program of a member whose name others want too. It tries once in each round, until it has the name.
 func Insist(p *engine.Process, g *Group) error {
 	for range p.Rounds {
 		if err := g.enter(p, "m"); err != nil {
@@ -222,10 +220,10 @@ func Insist(p *engine.Process, g *Group) error {
 	return g.exit()
 }
 
-// ComeAndGo is what a member does that wants such a name in each round.
+// ComeAndGo is the program of a member that wants such a name in each round.
 func ComeAndGo(p *engine.Process, g *Group) error { return ComeAndGoAs(p, g, "m") }
 
-// ComeAndGoAs is ComeAndGo of a member that has a name of its own.
+// ComeAndGoAs is ComeAndGo for a member with its own name.
 func ComeAndGoAs(p *engine.Process, g *Group, name string) error {
 	for range p.Rounds {
 		if err := g.enter(p, name); err != nil {
@@ -240,8 +238,8 @@ func ComeAndGoAs(p *engine.Process, g *Group, name string) error {
 	return nil
 }
 
-// Idle is what a member does that has a name of its own and nothing to do: it waits to be told that it may not be a
-// member any more, in each round once.
+// Idle is the program of a member with its own name and nothing to do. In each round it waits to be told that it may no
+// longer be a member.
 func Idle(p *engine.Process, g *Group) error {
 	if err := g.enter(p, fmt.Sprintf("m%d", p.ID)); err != nil {
 		return err
@@ -255,11 +253,11 @@ func Idle(p *engine.Process, g *Group) error {
 	return g.exit()
 }
 
-// memberCheckers is everything that every group must satisfy.
+// memberCheckers are what every group must satisfy.
 var memberCheckers = append([]checkers.Checker{checkers.Departure{}, checkers.Presence{},
 	checkers.Claim{Of: checkers.ClaimedMember}, checkers.Tree{}}, watchCheckers...)
 
-// BaseGroup is what all scenarios of groups have in common.
+// BaseGroup returns s with what all scenarios of groups have in common.
 func BaseGroup(s engine.Scenario) engine.Scenario {
 	s.SafetySteps = 120
 	s = BaseWatcher(s)
@@ -307,7 +305,7 @@ var (
 		}}
 )
 
-// joined reports whether after events the client is a member by that znode.
+// joined reports whether the client is a member by that znode after these events.
 func joined(events []history.Event, path string, client int32) (in bool) {
 	for i := range events {
 		e := &events[i]

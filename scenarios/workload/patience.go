@@ -13,15 +13,15 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// How often an operation of a preset is tried in all, and how long its caller waits in between. Faults are
-// over before that many tries.
+// How often an operation of a preset is tried in all, and how long its caller waits in between. Faults are over before
+// that many tries.
 const (
 	attempts = 20
 	nap      = 100 * time.Millisecond
 )
 
-// Interrupted reports whether an error says no more than that the connection or the session was lost: the
-// operation may have happened or not. The error of a failed write to the socket is one of these.
+// Interrupted reports whether an error only says that the connection or the session was lost: the operation may or may
+// not have happened. The error of a failed write to the socket counts too.
 func Interrupted(err error) bool {
 	lost := []error{zk.ErrConnectionClosed, zk.ErrNoServer, zk.ErrSessionExpired, zk.ErrSessionMoved}
 	var network interface{ Timeout() bool }
@@ -29,13 +29,13 @@ func Interrupted(err error) bool {
 		errors.As(err, &network) && !errors.Is(err, context.DeadlineExceeded)
 }
 
-// patient makes an operation that is tried again when the connection was lost, as callers do for recipes that
-// leave this to them. What a failed try leaves behind is the recipe's business.
+// patient makes an operation that is retried when the connection was lost, as callers do for recipes that leave this to
+// them. What a failed try leaves behind is up to the recipe.
 func patient(p *engine.Process, f func(ctx context.Context) error) func(ctx context.Context) error {
 	return again(p, Interrupted, f)
 }
 
-// again makes an operation that is tried again after some errors.
+// again makes an operation that is retried after some errors.
 func again(p *engine.Process, after func(err error) bool, f func(ctx context.Context) error,
 ) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
@@ -51,7 +51,7 @@ func again(p *engine.Process, after func(err error) bool, f func(ctx context.Con
 	}
 }
 
-// thorough is patient for an operation that removes something: that it is gone at a later try is no failure.
+// thorough is patient for an operation that removes something: it is no failure if a later try finds it gone.
 func thorough(p *engine.Process, f func(ctx context.Context) error) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		again := false
@@ -66,7 +66,7 @@ func thorough(p *engine.Process, f func(ctx context.Context) error) func(ctx con
 	}
 }
 
-// unknown returns an error that says that nobody knows the outcome where err says that the connection was lost.
+// unknown adds recipes.ErrUnknownOutcome to an error that says that the connection was lost.
 func unknown(err error) error {
 	if Interrupted(err) && !errors.Is(err, recipes.ErrUnknownOutcome) {
 		return fmt.Errorf("%w: %w", recipes.ErrUnknownOutcome, err)

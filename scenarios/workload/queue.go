@@ -14,19 +14,19 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// Queue is a queue under test, of items that are taken once at most. It may also have a TryTake. What is in it the tree
-// tells: each item is one znode, whose data are those of Put and nothing else.
+// Queue is a queue under test. Each of its items is taken at most once. It may also have a TryTake. The znodes show its
+// content: each item is one znode, whose data are those of Put and nothing else.
 type Queue interface {
-	// Put adds an item at the end. With an error of the connection nobody knows whether it did; with the error of ctx
-	// alone it did not.
+	// Put adds an item at the end. After an error of the connection nobody knows whether it did; with only the error of
+	// ctx it did not.
 	Put(ctx context.Context, data []byte) error
-	// Take removes the first item and returns it, and waits for one if there is none. When ctx is done before
-	// that it returns the error of ctx. With an error of the connection nobody knows what was removed.
+	// Take removes the first item and returns it. If there is none it waits for one. When ctx is done before that it
+	// returns the error of ctx. After an error of the connection nobody knows what was removed.
 	Take(ctx context.Context) ([]byte, error)
 }
 
-// PriorityQueue is a queue under test of which what has a lower priority, a number from 0 on, is taken first, and of
-// items of the same one that which was put first. It may also have a TryTake. The tree tells of it as of a [Queue].
+// PriorityQueue is a queue under test with priorities, numbers from 0 on. The lowest is taken first; of items with the
+// same one, the one put first. It may also have a TryTake. Its znodes are as in [Queue].
 type PriorityQueue interface {
 	// Put adds an item; its errors are those of [Queue].
 	Put(ctx context.Context, data []byte, priority int) error
@@ -34,14 +34,14 @@ type PriorityQueue interface {
 	Take(ctx context.Context) ([]byte, error)
 }
 
-// TryingToTake is a queue that can say that it is empty: TryTake returns recipes.ErrEmpty, wrapped perhaps.
+// TryingToTake is a queue that can say that it is empty: TryTake returns recipes.ErrEmpty, which may be wrapped.
 type TryingToTake interface {
 	TryTake(ctx context.Context) ([]byte, error)
 }
 
-// Queues is the scenario of a queue that anybody has written: two clients wait for what a third one puts, and put and
-// take, under every fault. An outcome that nobody knows, by an error of the connection or recipes.ErrUnknownOutcome, is
-// none that a queue has to answer for.
+// Queues returns the scenario of a user's queue: two clients wait for what a third one puts, and put and take, under
+// every fault. A queue does not have to answer for an unknown outcome, which an error of the connection or
+// recipes.ErrUnknownOutcome reports.
 func Queues[Q Queue](name string, newQueue func(p *engine.Process) Q) engine.Scenario {
 	return queues(name, "a queue under every fault", checkers.FIFO{}, func(p *engine.Process) Consumer {
 		q := newQueue(p)
@@ -49,7 +49,7 @@ func Queues[Q Queue](name string, newQueue func(p *engine.Process) Q) engine.Sce
 	})
 }
 
-// PriorityQueues is [Queues] of a priority queue.
+// PriorityQueues is [Queues] for a priority queue.
 func PriorityQueues[Q PriorityQueue](name string, newQueue func(p *engine.Process) Q) engine.Scenario {
 	order := checkers.PriorityOrder{Of: ItemPriority}
 	return queues(name, "a priority queue under every fault", order, func(p *engine.Process) Consumer {
@@ -73,7 +73,7 @@ type taking interface {
 	Take(ctx context.Context) ([]byte, error)
 }
 
-// consumerOf makes a queue one that the programs use.
+// consumerOf turns a queue into a Consumer.
 func consumerOf(q taking, put func(ctx context.Context, data []byte, priority int64) error) Consumer {
 	try, trying := q.(TryingToTake)
 	return Consumer{Waits: !trying,
@@ -88,9 +88,9 @@ func consumerOf(q taking, put func(ctx context.Context, data []byte, priority in
 		}}
 }
 
-// Consumer is a queue as the programs use it; try is whether to go on without an item if there is none.
+// Consumer is a queue as the programs use it. With try, Take and Claim do not wait for an item.
 type Consumer struct {
-	Waits bool // it cannot say that it is empty: try is never asked for
+	Waits bool // it cannot say that it is empty: try is never set
 	Put   func(ctx context.Context, data []byte, priority int64) error
 	Take  func(ctx context.Context, try bool) ([]byte, error)
 	Claim func(ctx context.Context, try bool) (QueueItem, error)
@@ -105,7 +105,7 @@ type QueueItem interface {
 	Znodes() []string
 }
 
-// ItemPriority returns the priority of an item, which is part of its number.
+// ItemPriority returns the priority of an item, which is part of the item's number.
 func ItemPriority(item int64) int64 { return item / 10_000 }
 
 // worker is a client of a queue.
@@ -115,16 +115,16 @@ type worker struct {
 	q Consumer
 
 	puts    int64
-	claim   bool      // and acknowledge, rather than take
+	claim   bool      // claim and acknowledge instead of take
 	item    QueueItem // claimed and not settled yet
-	returns int       // how many claimed items are returned before one is acknowledged
+	returns int       // how many claimed items it returns before it acknowledges one
 
 	brief int // how many times it waits for an item with a deadline
-	work  int // steps for which it works on one it has claimed
+	work  int // steps for which it works on a claimed item
 
-	gives bool // puts an item before each that it gets, but the first
+	gives bool // it puts an item before each one that it gets, except the first
 
-	// fed, of clients that live by a producer, is done when the producer has gone.
+	// fed is set in clients that depend on a producer. It is done when the producer has gone.
 	fed context.Context
 }
 
@@ -143,13 +143,13 @@ func newWorker(p *engine.Process, newQueue func(p *engine.Process) Consumer, cla
 	return w
 }
 
-// EveryQueue is what every queue must satisfy, whatever its order.
+// EveryQueue are what every queue must satisfy, whatever its order.
 var EveryQueue = []checkers.Checker{checkers.LostItem{}, checkers.DoubledItem{}, checkers.DoubledEffect{},
 	checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
 
-// Exchange makes a program in which each client puts and gets an item in each round,
-// and puts some more in the end. At any time it has put at least as many as it has
-// tried to get, so that nobody waits forever, no matter which client crashes.
+// Exchange makes a program in which each client puts and gets an item in each round, and puts some more at the end. At
+// any time a client has put at least as many items as it has tried to get, so that nobody waits forever, no matter
+// which client crashes.
 func Exchange(more int, claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		w := newWorker(p, newQueue, claim)
@@ -161,7 +161,7 @@ func Exchange(more int, claim bool, newQueue func(p *engine.Process) Consumer) f
 	}
 }
 
-// Exchangers tells clients apart that try, rather than wait: in a brief run none does.
+// Exchangers separates the clients by the rounds in which they try instead of wait; in a brief run none tries.
 func Exchangers(id, rounds int) int {
 	if rounds == 1 {
 		return 0
@@ -169,8 +169,8 @@ func Exchangers(id, rounds int) int {
 	return id % 3
 }
 
-// HandOver makes a program in which the first client puts one item that the last
-// one acknowledges. Those between claim it, if they can, and return it.
+// HandOver makes a program in which the first client puts one item that the last one acknowledges. The clients between
+// them claim it, if they can, and return it.
 func HandOver(newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		w := newWorker(p, newQueue, true)
@@ -194,8 +194,7 @@ func HandOver(newQueue func(p *engine.Process) Consumer) func(p *engine.Process)
 	}
 }
 
-// Poll makes a program in which the first client puts up to two items, which the
-// others look for in each round.
+// Poll makes a program in which the first client puts up to two items, and the others look for them in each round.
 func Poll(newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		w := newWorker(p, newQueue, false)
@@ -209,9 +208,9 @@ func Poll(newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	}
 }
 
-// Count makes a program in which the first client puts items, the second one claims and acknowledges, or takes, what
-// there is, and both ask after each how long the queue is. The others do nothing but ask, several times in a round: a
-// leader that was deposed answers only those that write nothing.
+// Count makes a program in which the first client puts items, and the second one claims and acknowledges, or takes,
+// what there is. Both ask for the length of the queue after each item. The others only ask, several times in a round: a
+// deposed leader answers only clients that write nothing.
 func Count(newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		w := newWorker(p, newQueue, false)
@@ -231,11 +230,11 @@ func Count(newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	}
 }
 
-// Break makes a program in which the first client puts items, and deletes znodes below claims, as an operator may; the
+// Break makes a program in which the first client puts items, and deletes znodes below claims, as an operator may. The
 // others claim and acknowledge what there is.
 func Break(claims string, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	return func(p *engine.Process) {
-		w := newWorker(p, newQueue, p.ID != 3) // one takes, of which nothing must stay behind either
+		w := newWorker(p, newQueue, p.ID != 3) // one client takes, which must leave nothing behind either
 		w.returns = 0
 		for range p.Rounds {
 			if p.ID > 1 {
@@ -266,9 +265,8 @@ func (w *worker) count() (ok bool) {
 	return ok
 }
 
-// do runs an operation and records it. Nothing else than the error decides what
-// comes next: again says that the operation certainly did nothing and may be
-// tried again, ok is false if it must not have failed like that.
+// do runs an operation and records it. Only the error decides what comes next. again says that the operation certainly
+// did nothing and may be retried; ok is false if it must not fail like that.
 func (w *worker) do(
 	op string, item int64, f func(ctx context.Context) (got int64, err error),
 ) (again, ok bool, err error) {
@@ -294,7 +292,7 @@ func (w *worker) do(
 	return again, true, err
 }
 
-// put puts an item for certain: if need be another one.
+// put puts an item for certain, another one if it must.
 func (w *worker) put() (ok bool) {
 	defer recipes.Forget(w.p.Env)(&w.puts, &ok)
 	for {
@@ -362,7 +360,7 @@ func (w *worker) numberOf(data []byte) (int64, error) {
 	return 0, fmt.Errorf("an item that nobody put: %.60q", data)
 }
 
-// settle works on a claimed item, and acknowledges or returns it.
+// settle works on a claimed item, and then acknowledges or returns it.
 func (w *worker) settle(number int64) (again, ok bool) {
 	Steps(w.p, w.work)
 	op, settle := "ack", w.item.Ack
@@ -394,14 +392,13 @@ var (
 		Reached: func(h *history.History) bool { return woken(h, "/items") }}
 	// GoalCounted is what a stale answer needs.
 	GoalCounted = engine.Goal{Name: "a length that is asked for after a leader was deposed", Reached: countedLater}
-	// GoalBroken is what an operator can do.
+	// GoalBroken is something that an operator can do.
 	GoalBroken   = engine.Goal{Name: "a claim that another client deleted", Reached: broken}
 	GoalReleased = engine.Goal{Name: "a consumer that was woken by a claim that went",
 		Reached: func(h *history.History) bool { return woken(h, "/claims") }}
 )
 
-// deliveredAgain reports whether a claim ended with its session, and the item was
-// delivered to another client.
+// deliveredAgain reports whether a claim ended with its session, and another client got the item.
 func deliveredAgain(h *history.History) bool {
 	holder := map[int64]int32{}
 	for i := range h.Events {
@@ -422,7 +419,7 @@ func deliveredAgain(h *history.History) bool {
 	return false
 }
 
-// countedLater reports whether somebody was told a length, and had asked for it after a leader was deposed.
+// countedLater reports whether a client asked for a length after a leader was deposed, and got it.
 func countedLater(h *history.History) bool {
 	deposed, asked := false, map[int32]bool{}
 	for i := range h.Events {
@@ -439,7 +436,7 @@ func countedLater(h *history.History) bool {
 	return false
 }
 
-// broken reports whether a client deleted an ephemeral znode of another.
+// broken reports whether a client deleted an ephemeral znode of another one.
 func broken(h *history.History) bool {
 	maker := map[string]int32{}
 	for i := range h.Events {
@@ -454,8 +451,7 @@ func broken(h *history.History) bool {
 	return false
 }
 
-// woken reports whether a change of the children of that znode of the queue fired
-// a watch.
+// woken reports whether a change of the children of that znode of the queue fired a watch.
 func woken(h *history.History, znode string) bool {
 	for i := range h.Events {
 		if e := &h.Events[i]; e.Kind == history.Notify && e.Op == "child" && strings.HasSuffix(e.Path, znode) {

@@ -10,8 +10,7 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// Feed makes a program in which the first client puts what the others get, one item
-// a round, as long as its session lasts.
+// Feed makes a program in which the first client puts what the others get, one item a round, while its session lasts.
 func Feed(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	return feed(workers(claim, newQueue), func(*engine.Process, int) {})
 }
@@ -21,8 +20,8 @@ func workers(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engi
 	return func(p *engine.Process) *worker { return newWorker(p, newQueue, claim) }
 }
 
-// FeedAtWork is Feed of consumers that wait a few times no longer than they can, give up and come back, and work for
-// long on what they have claimed.
+// FeedAtWork is Feed with consumers that wait a few times with a deadline, give up and come back, and work long on what
+// they have claimed.
 func FeedAtWork(newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	return feed(func(p *engine.Process) *worker {
 		w := newWorker(p, newQueue, true)
@@ -31,8 +30,8 @@ func FeedAtWork(newQueue func(p *engine.Process) Consumer) func(p *engine.Proces
 	}, func(*engine.Process, int) {})
 }
 
-// feedAndPut is Feed of consumers that put the items themselves, each before it gets one, but for the first that each
-// gets: that comes from the producer, and most of them have to wait for it.
+// feedAndPut is Feed with consumers that put items themselves, one before each that they get except the first. The
+// first comes from the producer, and most consumers have to wait for it.
 func feedAndPut(newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
 	return feed(func(p *engine.Process) *worker {
 		w := newWorker(p, newQueue, false)
@@ -50,7 +49,7 @@ func FeedAtRest(claim bool, newQueue func(p *engine.Process) Consumer) func(p *e
 	})
 }
 
-// feed is Feed with something to do before the producer puts an item, of which so many are left.
+// feed is Feed with something to do before the producer puts an item; left is how many remain to be put.
 func feed(newWorker func(p *engine.Process) *worker, before func(p *engine.Process, left int)) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		w := newWorker(p)
@@ -77,7 +76,7 @@ func feed(newWorker func(p *engine.Process) *worker, before func(p *engine.Proce
 	}
 }
 
-// producerPath is an ephemeral of the client that the others live by.
+// producerPath is an ephemeral znode of the producer.
 const producerPath = "/producer"
 
 // produce announces the producer.
@@ -91,8 +90,7 @@ func (w *worker) produce() {
 	}
 }
 
-// follow looks for the producer and returns the function that ends it; false if
-// there is none to be seen.
+// follow looks for the producer and returns the function that ends fed; ok is false if it sees no producer.
 func (w *worker) follow() (end context.CancelFunc, ok bool) {
 	for range 20 {
 		exists, _, err := w.p.Conn.Exists(w.p.Path(producerPath))
@@ -121,8 +119,8 @@ func (w *worker) attend(gone context.CancelFunc) {
 	}
 }
 
-// producer reports whether the producer's session has ended, and watches for that. A preset leaves no watch then, since
-// its user may have watches judged.
+// producer reports whether the producer's session has ended, and watches for that. In a preset it leaves no watch once
+// the session has ended, since the user may have watches judged.
 func (w *worker) producer() (ended bool, event <-chan zk.Event) {
 	path := w.p.Path(producerPath)
 	if w.gives {

@@ -11,10 +11,10 @@ import (
 )
 
 // RWLocker is a read/write lock under test. It may also be [Trying] and [TryingToRead], have a Downgrade, and be
-// [Losing], [Tokened] and [Placed]: then the znodes of readers have names by which [checkers.Ownership] knows them.
+// [Losing], [Tokened] and [Placed]. The znodes of readers then have names by which [checkers.Ownership] knows them.
 type RWLocker interface {
 	Locker
-	// RLock and RUnlock are for readers, who share the lock with others.
+	// RLock and RUnlock are for readers, which share the lock with others.
 	RLock(ctx context.Context) error
 	RUnlock(ctx context.Context) error
 }
@@ -24,14 +24,14 @@ type TryingToRead interface {
 	TryRLock(ctx context.Context) error
 }
 
-// FullRWLocker is a read/write lock that tells all that can be judged.
+// FullRWLocker is a read/write lock that reports all that can be judged.
 type FullRWLocker interface {
 	FullLocker
 	RWLocker
 	TryingToRead
 }
 
-// RWCheckers is everything that every read/write lock must satisfy.
+// RWCheckers are what every read/write lock must satisfy.
 var RWCheckers = []checkers.Checker{checkers.Ownership{}, checkers.Claim{}, checkers.Belief{}, checkers.Fenced{},
 	checkers.Liveness{},
 	checkers.Refusal{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
@@ -48,8 +48,7 @@ func (l someRWLock) RUnlock(ctx context.Context) error  { return l.rUnlock(ctx) 
 
 func (l someRWLock) tries() bool { return l.tryLock != nil && l.tryRLock != nil }
 
-// RWLocks is the scenario of a read/write lock that anybody has written: three clients read and write in turn
-// under every fault.
+// RWLocks returns the scenario of a user's read/write lock: three clients read and write in turn under every fault.
 func RWLocks[L RWLocker](name string, newLock func(p *engine.Process) L) engine.Scenario {
 	s := preset(name, "a read/write lock under every fault", 3)
 	s.Program = sharedRounds(byTurns, func(p *engine.Process) FullRWLocker { return rwLockOf(p, newLock(p)) })
@@ -59,7 +58,7 @@ func RWLocks[L RWLocker](name string, newLock func(p *engine.Process) L) engine.
 	return WithDefaults(s, 3).Without(out...)
 }
 
-// rwLockOf completes a read/write lock.
+// rwLockOf adds to a read/write lock what the programs need.
 func rwLockOf(p *engine.Process, l RWLocker) FullRWLocker {
 	x := someRWLock{someLock: lockOf(p, l), rLock: patient(p, l.RLock), rUnlock: thorough(p, l.RUnlock)}
 	if y, ok := l.(TryingToRead); ok {
@@ -71,19 +70,19 @@ func rwLockOf(p *engine.Process, l RWLocker) FullRWLocker {
 	return x
 }
 
-// downgradable is one that can be downgraded, too.
+// downgradable is a read/write lock that can also be downgraded.
 type downgradable struct {
 	someRWLock
 	downgrader
 }
 
-// downgrader is one whose writer can become a reader.
+// downgrader is a lock whose writer can become a reader.
 type downgrader interface {
 	Downgrade(ctx context.Context) error
 }
 
-// SharedRounds makes a program in which each client reads, writes, and writes and
-// downgrades in turn, beginning with another; one attempt in five is impatient.
+// SharedRounds makes a program in which each client in turn reads, writes, and writes and downgrades. Clients begin
+// with different ones; one attempt in five does not wait.
 func SharedRounds(newLocker func(p *engine.Process) FullRWLocker) func(p *engine.Process) {
 	return sharedRounds(always(2), newLocker)
 }
@@ -102,19 +101,19 @@ func sharedRounds(stay func(p *engine.Process, r int) int, newLocker func(p *eng
 	}
 }
 
-// What a client wants of a read/write lock.
+// What a client wants from a read/write lock.
 const (
 	ToRead = iota
 	ToWrite
 	ToDowngrade
 )
 
-// SharedOnce is one round. It returns only errors that a lock must not have.
+// SharedOnce makes one round. It returns only errors that a lock must not have.
 func SharedOnce(p *engine.Process, o engine.Object, l FullRWLocker, want int, try bool) error {
 	return sharedOnce(p, o, l, want, try, 2)
 }
 
-// sharedOnce is SharedOnce with that many steps of a writer; a reader takes one more.
+// sharedOnce is SharedOnce with that many steps for a writer; a reader takes one more.
 func sharedOnce(p *engine.Process, o engine.Object, l FullRWLocker, want int, try bool, stay int) error {
 	read := stay
 	if stay != UntilLost {
@@ -136,7 +135,7 @@ func sharedOnce(p *engine.Process, o engine.Object, l FullRWLocker, want int, tr
 		return readAndUnlock(p, o, l, read)
 	}
 	o.Acquired(last(l), l.Token())
-	lost := Work(p, o, l, stay) // which may have received the only event of l.Lost
+	lost := Work(p, o, l, stay) // it may have received the only event of l.Lost
 	if d, ok := l.(downgrader); ok && want == ToDowngrade && !lost && len(l.Lost()) == 0 {
 		return downgrade(p, o, l, d, read)
 	}
@@ -144,8 +143,8 @@ func sharedOnce(p *engine.Process, o engine.Object, l FullRWLocker, want int, tr
 	return o.Unlock(l.Unlock)
 }
 
-// downgrade goes on as a reader. That it owns the lock as such it says before the
-// call, since from then on others may read.
+// downgrade continues as a reader. It records that it owns the lock as a reader before the call, since from then on
+// others may read.
 func downgrade(p *engine.Process, o engine.Object, l FullRWLocker, d downgrader, stay int) error {
 	Share(o, l)
 	ctx, end := p.Interruptible()
@@ -168,7 +167,7 @@ func Share(o engine.Object, l FullRWLocker) {
 	o.Record(history.Event{Kind: history.Acquired, Op: "read", Path: first(l), Value: l.Token()})
 }
 
-// readAndUnlock is what a reader does that has got the lock.
+// readAndUnlock is what a reader does once it has the lock.
 func readAndUnlock(p *engine.Process, o engine.Object, l FullRWLocker, stay int) error {
 	Share(o, l)
 	remain(p, o, l.Lost(), stay, func() {
@@ -180,7 +179,7 @@ func readAndUnlock(p *engine.Process, o engine.Object, l FullRWLocker, stay int)
 	return o.Must("runlock", l.RUnlock)
 }
 
-// mostReaders returns how many clients held the lock for reading at once.
+// mostReaders returns the most clients that held the lock for reading at once.
 func mostReaders(h *history.History) int {
 	return mostHolders(h, func(e *history.Event) bool { return e.Op == "read" })
 }

@@ -10,18 +10,18 @@ import (
 
 // Leaser is a semaphore under test. It may also be [TryingToLease], [Losing] and [Placed].
 type Leaser interface {
-	// Acquire waits for a lease, as a lock's Lock does, and Release gives it up.
+	// Acquire waits for a lease, like Lock of a [Locker], and Release gives it up.
 	Acquire(ctx context.Context) error
 	Release(ctx context.Context) error
 }
 
-// TryingToLease is a semaphore that can refuse: TryAcquire returns recipes.ErrLocked, wrapped perhaps, when others
+// TryingToLease is a semaphore that can refuse: TryAcquire returns recipes.ErrLocked, which may be wrapped, when others
 // have or await all leases.
 type TryingToLease interface {
 	TryAcquire(ctx context.Context) error
 }
 
-// FullLeaser is a semaphore that tells all that can be judged.
+// FullLeaser is a semaphore that reports all that can be judged.
 type FullLeaser interface {
 	Leaser
 	TryingToLease
@@ -41,8 +41,8 @@ func (s someLeaser) Release(ctx context.Context) error    { return s.release(ctx
 
 func (s someLeaser) tries() bool { return s.tryAcquire != nil }
 
-// Semaphores is the scenario of a semaphore that anybody has written, with that many leases: two clients more than
-// there are leases compete for them under every fault.
+// Semaphores returns the scenario of a user's semaphore with that many leases: two clients more than there are leases
+// compete for them under every fault.
 func Semaphores[L Leaser](name string, leases int, newSemaphore func(p *engine.Process) L) engine.Scenario {
 	s := preset(name, "a semaphore under every fault", 2)
 	s.Program = leaseRounds(byTurns, func(p *engine.Process) FullLeaser { return leaserOf(p, newSemaphore(p)) })
@@ -52,7 +52,7 @@ func Semaphores[L Leaser](name string, leases int, newSemaphore func(p *engine.P
 	return WithDefaults(s.Symmetric(ByThree), leases+2).Without(out...)
 }
 
-// leaserOf completes a semaphore.
+// leaserOf adds to a semaphore what the programs need.
 func leaserOf(p *engine.Process, l Leaser) someLeaser {
 	x := someLeaser{held: heldBy(p, l), acquire: patient(p, l.Acquire), release: thorough(p, l.Release)}
 	if y, ok := l.(TryingToLease); ok {
@@ -61,15 +61,14 @@ func leaserOf(p *engine.Process, l Leaser) someLeaser {
 	return x
 }
 
-// LeaseCheckers is everything that every semaphore with that many leases must satisfy.
+// LeaseCheckers are what every semaphore with that many leases must satisfy.
 func LeaseCheckers(leases int) []checkers.Checker {
 	return []checkers.Checker{checkers.Ownership{Leases: leases}, checkers.Claim{}, checkers.Belief{Leases: leases},
 		checkers.Liveness{},
 		checkers.Refusal{Leases: leases}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
 }
 
-// LeaseRounds makes a program that acquires, works and releases in each round; every
-// third attempt is a TryAcquire.
+// LeaseRounds makes a program that acquires, works and releases in each round; every third attempt is a TryAcquire.
 func LeaseRounds(newLeaser func(p *engine.Process) FullLeaser) func(p *engine.Process) {
 	return LeaseAndStay(2, newLeaser)
 }
@@ -88,7 +87,7 @@ func leaseRounds(stay func(p *engine.Process, r int) int, newLeaser func(p *engi
 	}
 }
 
-// LeaseOnce is one round. It returns only errors that a semaphore must not have.
+// LeaseOnce makes one round. It returns only errors that a semaphore must not have.
 func LeaseOnce(p *engine.Process, o engine.Object, s FullLeaser, stay int, try bool) error {
 	op, acquire := "acquire", s.Acquire
 	if try && tries(s) {
@@ -103,7 +102,7 @@ func LeaseOnce(p *engine.Process, o engine.Object, s FullLeaser, stay int, try b
 	return o.Must("release", s.Release)
 }
 
-// GoalLeases is the goal that all of that many leases are held at once.
+// GoalLeases is the goal that all leases are held at once.
 func GoalLeases(leases int) engine.Goal {
 	return engine.Goal{Name: "all leases held at once", Reached: func(h *history.History) bool {
 		return mostHolders(h, func(*history.Event) bool { return true }) >= leases

@@ -18,7 +18,7 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// The znodes that are watched. The parent of all is there from the beginning.
+// The znodes that are watched. The parent of all exists from the beginning.
 const (
 	watchRoot = "/watch"
 	WatchDir  = "/watch/dir"
@@ -27,21 +27,20 @@ const (
 
 // Watcher is a watcher of the data of a znode under test.
 type Watcher interface {
-	// Run tells the data of the znode and its stat whenever they have changed, and a nil stat when there is no such
-	// znode, until ctx is done: then it returns the error of ctx. It is called again when it returns an error of
-	// the connection.
+	// Run reports the data of the znode and its stat whenever they have changed, with a nil stat when there is no such
+	// znode. When ctx is done it returns the error of ctx. It is called again when it returns an error of the connection.
 	Run(ctx context.Context, told func(data []byte, stat *zk.Stat)) error
 }
 
 // Cache is a watcher of the children of a znode under test.
 type Cache interface {
-	// Run tells the names of the children, in any order, and the stat of their parent whenever these have changed,
-	// and a nil stat when there is no such parent, until ctx is done, as in [Watcher].
+	// Run reports the names of the children, in any order, and the stat of their parent whenever they have changed, with a
+	// nil stat when there is no such parent. It ends as in [Watcher].
 	Run(ctx context.Context, told func(names []string, stat *zk.Stat)) error
 }
 
-// Watchers is the scenario of a watcher of data that anybody has written: three clients watch a znode that all
-// write, under every fault. The znode comes and goes; path is where it is.
+// Watchers returns the scenario of a user's watcher of data: three clients watch a znode that all write, under every
+// fault. The znode, which is at path, comes and goes.
 func Watchers[W Watcher](name string, newWatcher func(p *engine.Process, path string) W) engine.Scenario {
 	s := engine.Scenario{Name: name, Doc: "a watcher under every fault", Rounds: 3}
 	s.Program = watchAnd(writeOnce, Watching{Kind: checkers.WatchData, Path: WatchItem,
@@ -55,7 +54,7 @@ func Watchers[W Watcher](name string, newWatcher func(p *engine.Process, path st
 	return BaseWatcher(s)
 }
 
-// Caches is the scenario of a watcher of children that anybody has written, as [Watchers].
+// Caches is [Watchers] for a user's watcher of children.
 func Caches[C Cache](name string, newCache func(p *engine.Process, path string) C) engine.Scenario {
 	s := engine.Scenario{Name: name, Doc: "a watcher of children under every fault", Rounds: 3}
 	s.Program = watchAnd(writeOnce, Watching{Kind: checkers.WatchChildren, Path: WatchDir,
@@ -69,15 +68,14 @@ func Caches[C Cache](name string, newCache func(p *engine.Process, path string) 
 	return BaseWatcher(s)
 }
 
-// Watching is a watcher under test: it tells o what it is told, until ctx is done.
+// Watching is a watcher under test. Run records in o what it is told, until ctx is done.
 type Watching struct {
 	Kind string // one of checkers.WatchData and so on
 	Path string // of the znode
 	Run  func(ctx context.Context, p *engine.Process, o engine.Object) error
 }
 
-// WatchAndWrite makes a program that watches, writes, and rests. In a brief run leaders
-// write, and followers watch.
+// WatchAndWrite makes a program that watches, writes, and rests. In a brief run leaders write, and followers watch.
 func WatchAndWrite(w Watching) func(p *engine.Process) { return watchAnd(write, w) }
 
 func watchAnd(write func(p *engine.Process), w Watching) func(p *engine.Process) {
@@ -95,8 +93,8 @@ func watchAnd(write func(p *engine.Process), w Watching) func(p *engine.Process)
 	}
 }
 
-// WatchTheOthers makes a program in which the first client watches one znode that
-// the others change in each of many rounds.
+// WatchTheOthers makes a program in which the first client watches one znode that the others change in each of many
+// rounds.
 func WatchTheOthers(w Watching) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		switch p.ID {
@@ -138,14 +136,13 @@ func Watch(p *engine.Process, w Watching) (o engine.Object, stop func()) {
 	}
 }
 
-// Rest waits for the end of the faults, at least in many runs: timers fire early
-// as well, but once the faults are over they do so only when nothing else can
-// happen. The rest that is then left is announced to the judges. Real clients rest for a
-// good second.
+// Rest waits for the end of the faults, at least in many runs. Timers may fire early before that, but once the faults
+// are over they fire only when nothing else can happen. The rest that is left then is announced to the judges. Real
+// clients rest for a good second.
 //
-// The end of the session of a client that has crashed moves time on, perhaps beyond the end of a sleep.
-// A watcher that looks only then has no time left to settle before that sleep ends. Each client's session
-// ends so once at most, so one of Clients + 1 sleeps is whole.
+// When the session of a crashed client ends, time moves on, perhaps beyond the end of a sleep. A watcher that looks
+// only then has no time to settle before that sleep ends. Each client's session ends like this at most once, so at
+// least one of Clients + 1 sleeps is whole.
 func Rest(p *engine.Process, times int, all ...engine.Object) {
 	for range times {
 		p.Env.Sleep(context.Background(), 60*time.Millisecond)
@@ -161,12 +158,12 @@ func Rest(p *engine.Process, times int, all ...engine.Object) {
 // SettleTime is how long the patient watcher waits.
 const SettleTime = 50 * time.Millisecond
 
-// Settling returns the environment of p for a watcher of children that tells o what has settled: it records when the
-// time to settle, [SettleTime], begins, and that it has passed when its context is given up, which the watcher does
-// before it looks again.
+// Settling returns the environment of p for a watcher of children that reports only settled lists. It records in o when
+// the time to settle, [SettleTime], begins. It records that this time has passed when its context is given up, which
+// the watcher does before it looks again.
 func Settling(p *engine.Process, o engine.Object) recipes.Env { return settling{p.Env, o} }
 
-// settling is that environment.
+// settling is the environment that Settling returns.
 type settling struct {
 	recipes.Env
 	o engine.Object
@@ -193,21 +190,21 @@ func (s settling) Forget() func(kept ...any) { return recipes.Forget(s.Env) }
 // Keep implements [recipes.Hints].
 func (s settling) Keep(kept ...any) { recipes.Keep(s.Env, kept...) }
 
-// Patient adds the judge of lists that have settled to a scenario of such a watcher, see [Settling].
+// Patient adds the judge of settled lists to a scenario of such a watcher, see [Settling].
 func Patient(s engine.Scenario) engine.Scenario {
 	s.Checkers = append(slices.Clip(s.Checkers), checkers.Settled{})
 	return s
 }
 
-// writes is what clients do to the znodes that are watched, round by round: + creates,
-// - deletes, = sets, and # creates with a number at the end of the name.
+// writes is what clients do to the watched znodes, round by round: + creates, - deletes, = sets, and # creates with a
+// number at the end of the name.
 var writes = [][][]string{
 	{{"+", "+/b"}, {"=/b", "-/b"}, {"-", "+", "+/a"}},
 	{{"+", "+/a", "=/a", "-/a", "+/a"}, {"=/a"}, {}},
 	{{"+", "+/b"}, {"-/a", "+/a"}, {"=/a", "-/b"}},
 }
 
-// write makes the writes of a client, each until its connection bears.
+// write makes all writes of a client.
 func write(p *engine.Process) {
 	n := 0
 	for r := range p.Rounds {
@@ -215,10 +212,10 @@ func write(p *engine.Process) {
 	}
 }
 
-// writeOnce makes those of one round, another one for each client: what a watcher misses a later write heals.
+// writeOnce makes one round of writes, a different one for each client. A later write would heal what a watcher missed.
 func writeOnce(p *engine.Process) { writeRound(p, p.ID-1, 0) }
 
-// writeRound makes those of a round, of which the first is number n, and returns the number of the next one.
+// writeRound makes the writes of round r, numbered from n, and returns the number of the next write.
 func writeRound(p *engine.Process, r, n int) int {
 	mine := writes[p.ID%len(writes)]
 	for _, w := range mine[r%len(mine)] {
@@ -228,7 +225,7 @@ func writeRound(p *engine.Process, r, n int) int {
 	return n
 }
 
-// WriteOne makes one write, until the connection bears.
+// WriteOne makes one write. It retries until the connection holds.
 func WriteOne(p *engine.Process, what, data string) {
 	path := p.Path(WatchDir) + what[1:]
 	for {
@@ -249,7 +246,7 @@ func WriteOne(p *engine.Process, what, data string) {
 	}
 }
 
-// TellData records a state of the data of a znode, without a stat that it is gone.
+// TellData records the state of a znode's data, or that the znode is gone if there is no stat.
 func TellData(o engine.Object, path string, data []byte, stat *zk.Stat) {
 	if stat == nil {
 		o.Record(history.Event{Kind: history.Told, Op: checkers.ToldGone, Path: path})
@@ -278,12 +275,12 @@ func TellChanges(o engine.Object, dir string, changes []recipes.Change) {
 	}
 }
 
-// watchCheckers is everything that every watcher must satisfy. It makes no ephemeral znodes for checkers.Tree to judge.
+// watchCheckers are what every watcher must satisfy. A watcher makes no ephemeral znodes for checkers.Tree to judge.
 var watchCheckers = []checkers.Checker{checkers.Monotone{}, checkers.Convergence{}, checkers.Liveness{},
 	checkers.Quiescence{}, checkers.Steps{}}
 
-// BaseWatcher is what all scenarios of watchers have in common. Faults end soon,
-// so that most runs come to rest before the programs are over.
+// BaseWatcher returns s with what all scenarios of watchers have in common. Faults end soon, so that most runs come to
+// rest before the programs end.
 func BaseWatcher(s engine.Scenario) engine.Scenario {
 	s.Setup = []model.Request{engine.Mkdir(watchRoot)}
 	s.Checkers = watchCheckers
@@ -327,8 +324,7 @@ var (
 	goalCoalesced = engine.Goal{Name: "a state that a watcher did not tell, between two that it told", Reached: coalesced}
 )
 
-// coalesced reports whether some watcher told two states in a row of a path which
-// was changed more than once between them.
+// coalesced reports whether a watcher reported two successive states of a path and missed a change between them.
 func coalesced(h *history.History) bool {
 	type key struct {
 		object int32
