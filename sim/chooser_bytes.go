@@ -2,21 +2,19 @@ package sim
 
 import "slices"
 
-// Bytes takes its choices from bytes, for a fuzzer: the same bytes make the same run,
-// every string of bytes is a run, and a small change of the bytes is a small change
-// of the run. A byte is used for each step at which there is a choice. From FaultByte
-// on it picks a fault, if one is possible, below that a normal transition. When the
-// bytes are used up, the run goes on calm and fairly, as after the last name of a
-// [Replay], so that fewer bytes are a simpler run.
+// Bytes takes its choices from bytes, for a fuzzer. The same bytes make the same run, every string of bytes is a run,
+// and a small change of the bytes is a small change of the run. Each step that has a choice uses one byte. From
+// FaultByte on a byte picks a fault, if one is possible, below that a normal transition. When the bytes are used up,
+// the run goes on calm and fairly, as after the last name of a [Replay], so that fewer bytes are a simpler run.
 type Bytes struct {
 	Data []byte
 	fair Replay
 }
 
-// FaultByte is the first of the bytes that pick a fault.
+// FaultByte is the first byte value that picks a fault.
 const FaultByte = 0xe0
 
-// Choose implements [Chooser]. It takes what it uses off Data.
+// Choose implements [Chooser]. It removes from Data what it uses.
 func (b *Bytes) Choose(w *World) (Transition, bool, error) {
 	if len(b.Data) == 0 || w.calm {
 		return b.fair.Choose(w)
@@ -39,8 +37,8 @@ func (b *Bytes) Choose(w *World) (Transition, bool, error) {
 // choice reports whether a step needs a byte.
 func choice(list, faults []Transition) bool { return len(list) > 1 || len(faults) > 0 }
 
-// Recorder lets another chooser choose and notes, until the run is calm, the bytes
-// with which [Bytes] makes the same choices: what a fuzzer may begin with.
+// Recorder lets another chooser choose and records, until the run is calm, the bytes with which [Bytes] makes the same
+// choices. A fuzzer may begin with them.
 type Recorder struct {
 	Chooser Chooser
 	Data    []byte

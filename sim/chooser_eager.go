@@ -1,25 +1,25 @@
 package sim
 
 // Eager makes things happen as soon as they can, for worlds of remote clients, in which time is real. The cost of a
-// step does not grow with the number of clients.
+// step does not depend on the number of clients.
 type Eager struct {
-	// Strike, if not nil, is asked before each step which of the faults that are possible strikes; false: none.
+	// Strike, if not nil, is asked before each step which of the possible faults strikes; false: none.
 	Strike func(faults []Transition) (Transition, bool)
-	// Hold, if not nil, reports whether something is not to happen yet. It is asked again each time.
+	// Hold, if not nil, reports whether a transition must wait. It is asked again each time.
 	Hold func(t Transition) bool
-	// Next, if not nil, hears of each step before it is made, and Step after that.
+	// Next, if not nil, is called before each step, and Step after it.
 	Next, Step func(t Transition)
 
-	held []*Client // that something was held of
-	due  []string  // containers and ttl znodes that are to be deleted, of one look at all of them
+	held []*Client // that have a transition on hold
+	due  []string  // containers and ttl znodes to be deleted, from the last look at all of them
 }
 
-// Begin has the world note what happens to its clients. It must be called after [World.Reset] and before anybody joins.
+// Begin makes the world track its clients' changes. Call it after [World.Reset] and before any client joins.
 func (e *Eager) Begin(w *World) {
 	w.tracks, e.held, e.due = true, e.held[:0], nil
 }
 
-// Settle makes steps until nothing is left that can happen now. Time does not go on, and faults do not end.
+// Settle makes steps until nothing more can happen now. Time does not pass, and faults do not end.
 func (e *Eager) Settle(w *World) {
 	for _, c := range e.held {
 		c.invalidate()
@@ -54,7 +54,7 @@ func (e *Eager) strike(w *World) bool {
 	return strikes && e.perform(w, t)
 }
 
-// serve makes the next step of a client to which something has happened.
+// serve makes the next step of a client that has changed.
 func (e *Eager) serve(w *World) bool {
 	for len(w.invalidated) > 0 {
 		c := w.invalidated[0]
@@ -74,7 +74,7 @@ func (e *Eager) serve(w *World) bool {
 	return false
 }
 
-// replicate has one server that is behind apply its next txn.
+// replicate makes one server that is behind apply its next txn.
 func (e *Eager) replicate(w *World) bool {
 	if len(w.servers) == 1 {
 		return false
@@ -87,8 +87,8 @@ func (e *Eager) replicate(w *World) bool {
 	return false
 }
 
-// reap has the leader delete the next container or ttl znode. All of them are looked at only when none is left of the
-// last look, and not while Hold says no.
+// reap makes the leader delete the next container or ttl znode. It looks at all of them only when none is left from the
+// last look, and not while Hold forbids it.
 func (e *Eager) reap(w *World) bool {
 	t := Transition{Kind: Reap}
 	if e.holds(t) {

@@ -7,28 +7,25 @@ import (
 	"zksim/internal/hash"
 )
 
-// PCT chooses by priorities: of all that can move, the one with the highest priority moves, until
-// it cannot or until one of a few moments, drawn beforehand, at which the one that
-// moves falls behind all others. So it finds orders that uniform choices hardly
-// ever make: one actor far ahead of all others, at just the wrong moment. An actor
-// is what makes transitions of one name: a coroutine, a client's link in one
-// direction, a follower, the clock.
+// PCT chooses by priorities. Of all that can move, the one with the highest priority moves, until it cannot or until
+// one of a few moments, drawn beforehand, at which it falls behind all others. This finds orders that uniform choices
+// hardly ever make: one actor far ahead of all others at just the wrong moment. An actor is whatever makes the
+// transitions of one name: a coroutine, a client's link in one direction, a follower, the clock.
 //
-// After Burckhardt, Kothari, Musuvathi and Nagarakatte, A Randomized Scheduler
-// with Probabilistic Guarantees of Finding Bugs (ASPLOS 2010). Its bound does not
-// hold here, since the number of steps is not known beforehand, faults strike as
-// with [Random], and nobody may move forever while others could.
+// After Burckhardt, Kothari, Musuvathi and Nagarakatte, A Randomized Scheduler with Probabilistic Guarantees of Finding
+// Bugs (ASPLOS 2010). Its bound does not hold here, because the number of steps is not known beforehand, faults strike
+// as in [Random], and no actor may move forever while others could.
 type PCT struct {
 	Random
-	ranks   uint64       // what priorities are made of
+	ranks   uint64       // seed of the priorities
 	changes []int        // steps at which the mover falls behind, in order
-	fallen  []Transition // the last is behind all
-	last    Transition   // of the step before
+	fallen  []Transition // actors that fell behind; the last is behind all others
+	last    Transition   // the choice of the step before
 	inARow  int
 }
 
-// maxChanges is the largest number of priority changes per run, stamina how many
-// steps an actor may make in a row while others could move.
+// maxChanges is the largest number of priority changes per run; stamina is how many steps an actor may make in a row
+// while others could move.
 const (
 	maxChanges = 6
 	stamina    = 40
@@ -39,7 +36,7 @@ func (p *PCT) Seed(seed uint64) {
 	p.Random.Seed(seed)
 	p.ranks = p.next()
 	p.changes, p.fallen, p.inARow = p.changes[:0], p.fallen[:0], 0
-	length := 32 << (p.next() % 5) // the runs are of very different lengths
+	length := 32 << (p.next() % 5) // runs are of very different lengths
 	for range p.next() % (maxChanges + 1) {
 		p.changes = append(p.changes, below(p.next(), length))
 	}

@@ -7,13 +7,12 @@ import (
 	"zksim/internal/edit"
 )
 
-// Replay chooses what a schedule says. After the last name it goes calm and then
-// takes clients and servers in turn until nothing is left to happen, so a
-// shortened schedule is a complete run.
+// Replay chooses what a schedule says. After the last name it goes calm and then takes clients and servers in turn
+// until nothing is left to happen, so that a shortened schedule is also a complete run.
 type Replay struct {
 	Names []string
-	// Loose passes over names that are not possible, instead of failing. Taken
-	// is then how many of the names happened; they are the first of the run.
+	// Loose skips names that are not possible, instead of failing. Taken is then how many of the names happened; they are
+	// the first of the run.
 	Loose bool
 	Taken int
 	// Then, if not nil, chooses after the last name.
@@ -24,15 +23,14 @@ type Replay struct {
 	turn int
 }
 
-// NotEnabledError says that a schedule does not fit: the transition at Index of
-// the names was not possible.
+// NotEnabledError says that a schedule does not fit: the transition at Index of its names was not possible.
 type NotEnabledError struct {
 	Index   int
 	Name    string
 	Enabled []string
 }
 
-// Error names the transition and what would have been possible.
+// Error names the transition and what was possible.
 func (e *NotEnabledError) Error() string {
 	text := fmt.Sprintf("step %d: %.200q is not possible here; possible: %s", e.Index+1, e.Name,
 		strings.Join(e.Enabled, ", "))
@@ -42,8 +40,8 @@ func (e *NotEnabledError) Error() string {
 	return text
 }
 
-// nearest returns the possible transition that the name may have meant: of
-// several, the one with the same verb, or with the fewest changes of letters.
+// nearest returns the possible transition that the name may have meant: the one that needs the fewest changes of
+// letters, where the same verb counts in its favor.
 func (e *NotEnabledError) nearest() string {
 	verb, _, _ := strings.Cut(e.Name, " ")
 	best, fewest := "", len(verb)/2+1
@@ -80,7 +78,7 @@ func (r *Replay) Choose(w *World) (Transition, bool, error) {
 	return r.complete(w)
 }
 
-// find returns the possible transition of that name.
+// find returns the possible transition with that name.
 func (r *Replay) find(w *World, name string) (Transition, bool) {
 	if name == verbs[Calm] && !w.calm { // always possible
 		return Transition{Kind: Calm}, true
@@ -108,7 +106,7 @@ func (r *Replay) misfit(w *World) error {
 	return e
 }
 
-// complete is the fair scheduler for what a schedule leaves open.
+// complete is the fair scheduler of what a schedule leaves open.
 func (r *Replay) complete(w *World) (Transition, bool, error) {
 	list := w.Normal()
 	if len(list) == 0 {

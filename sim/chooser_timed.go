@@ -12,26 +12,23 @@ import (
 	"zksim/model"
 )
 
-// Timing says how long things take, on the average, in a timed run.
+// Timing says how long things take on average in a timed run.
 type Timing struct {
-	Link   time.Duration // a message on its way between client and server
-	Think  time.Duration // a client between an answer and its next request
-	Read   time.Duration // the server, with a read
-	Write  time.Duration // the server, with a write
+	Link   time.Duration // a message between client and server
+	Think  time.Duration // a client, between an answer and its next request
+	Read   time.Duration // the server, for a read
+	Write  time.Duration // the server, for a write
 	Notify time.Duration // the server, for each watch event that it sends
 }
 
-// DefaultTiming is that of a server whose disk does not hold it up, and of clients
-// in the same data centre.
+// DefaultTiming is for a server that is not slowed down by its disk, and clients in the same data centre.
 var DefaultTiming = Timing{Link: 100 * time.Microsecond, Think: 20 * time.Microsecond, Read: 20 * time.Microsecond,
 	Write: 50 * time.Microsecond, Notify: 5 * time.Microsecond}
 
-// Timed is a chooser for measurements rather than for the search for bugs: things
-// happen when they are due. Messages take random times but stay in order, and the
-// one server takes one request after the other, so that clients who come together
-// wait for each other. There are no faults, connections are never lost, and
-// transitions come in an order that a real ensemble might show on a good day.
-// The cost of a step does not grow with the number of clients.
+// Timed is a chooser for measurements, not for finding bugs: things happen when they are due. Messages take random
+// times but stay in order. There is one server, which takes one request after the other, so clients that come together
+// wait for each other. There are no faults, connections are never lost, and transitions come in an order that a real
+// ensemble might show on a good day. The cost of a step does not depend on the number of clients.
 type Timed struct {
 	Random
 	Timing
@@ -43,14 +40,14 @@ type Timed struct {
 	queue dueQueue
 	order uint64
 	now   time.Duration
-	free  time.Duration // when the server has done what it has begun
+	free  time.Duration // when the server has finished what it has begun
 	links []link        // by client
 }
 
-// link is what Timed knows of a client.
+// link is what Timed knows about a client.
 type link struct {
 	requests []time.Duration // when those on their way to the server arrive
-	arrivals []time.Duration // ... and the messages on their way to the client
+	arrivals []time.Duration // when messages on their way to the client arrive
 	planned  []Transition    // in the queue
 }
 
@@ -59,7 +56,7 @@ type due struct {
 	at      time.Duration
 	order   uint64
 	t       Transition
-	arrival bool // of a request at the server, which will serve it when it is free
+	arrival bool // of a request at the server, which serves it when it is free
 }
 
 // dueQueue is a heap, the earliest first.
@@ -118,8 +115,7 @@ func (d *Timed) begin(w *World) {
 	}
 }
 
-// tick reports whether a timer fires before something happens at that time, and
-// then moves on to it.
+// tick reports whether a timer fires before something happens at that time. If so, it moves the time on to the timer.
 func (d *Timed) tick(at time.Duration) bool {
 	w := d.world
 	if len(w.timers) == 0 {
@@ -134,7 +130,7 @@ func (d *Timed) tick(at time.Duration) bool {
 	return true
 }
 
-// happen makes a transition the next step.
+// happen makes t the next step.
 func (d *Timed) happen(t Transition) Transition {
 	w, l := d.world, &d.links[t.Client-1]
 	w.now = max(w.now, d.now.Milliseconds())
@@ -149,7 +145,7 @@ func (d *Timed) happen(t Transition) Transition {
 	return t
 }
 
-// plan looks at the clients to which the last step has done something.
+// plan looks at the clients that the last step has changed.
 func (d *Timed) plan() {
 	w := d.world
 	for _, c := range w.invalidated {
@@ -172,7 +168,7 @@ func (d *Timed) send(c *Client) {
 	}
 }
 
-// later is when a message arrives that is sent behind others.
+// later returns when a message arrives that is sent after others.
 func later(others []time.Duration, at time.Duration) time.Duration {
 	if n := len(others); n > 0 {
 		return max(at, others[n-1])
@@ -180,8 +176,8 @@ func later(others []time.Duration, at time.Duration) time.Duration {
 	return at
 }
 
-// receive puts new messages to c on their way. Those that are no answer are watch
-// events, which the server sends one after the other.
+// receive puts new messages to c on their way. Messages that are not answers are watch events, which the server sends
+// one after the other.
 func (d *Timed) receive(c *Client) {
 	l := &d.links[c.id-1]
 	for len(l.arrivals) < len(c.down) {
@@ -194,7 +190,7 @@ func (d *Timed) receive(c *Client) {
 	}
 }
 
-// schedule plans a transition, unless it is planned already.
+// schedule plans a transition, unless it is already planned.
 func (d *Timed) schedule(c *Client, t Transition) {
 	l := &d.links[c.id-1]
 	if slices.Contains(l.planned, t) {
@@ -223,7 +219,7 @@ func (d *Timed) push(x due) {
 	heap.Push(&d.queue, x)
 }
 
-// cost is the server's time for the request that it takes next of a client.
+// cost returns the server's time for the next request of a client.
 func (d *Timed) cost(t Transition) time.Duration {
 	if d.world.clients[t.Client-1].wire[0].req.Op.IsWrite() {
 		return d.Write
@@ -231,28 +227,26 @@ func (d *Timed) cost(t Transition) time.Duration {
 	return d.Read
 }
 
-// vary draws a duration with that mean: half of it is fixed, half exponential. The
-// logarithm is made of integers, by straight lines between powers of two, since
-// floating-point numbers are rounded differently on different machines.
+// vary draws a duration with that mean; half of it is fixed, half exponential. It computes the logarithm with integers,
+// by straight lines between powers of two, because different machines round floating-point numbers differently.
 func (d *Timed) vary(mean time.Duration) time.Duration {
 	x := d.next() | 1
 	zeros := bits.LeadingZeros64(x)
 	fraction := x << zeros << 1 >> 48                            // of 65536
-	log2 := time.Duration(zeros+1)<<16 - time.Duration(fraction) // -log2(x / 2^64), too
+	log2 := time.Duration(zeros+1)<<16 - time.Duration(fraction) // -log2(x / 2^64), also of 65536
 	const ln2 = 45426                                            // of 65536
 	return mean/2 + mean/2*(log2*ln2>>16)>>16
 }
 
-// listing is the last list of children that was read. In a timed run with many
-// clients they come together and all read the same list, which takes the longer to
-// make the more they are.
+// listing is the last list of children that was read. In a timed run with many clients they come together and all read
+// the same list. The more of them there are, the longer it takes to make.
 type listing struct {
 	path string
 	zxid int64
 	res  model.Response
 }
 
-// readTimed executes a read. The lists that it hands out are shared, see childNames.
+// readTimed executes a read. Several answers may share its lists, see childNames.
 func (w *World) readTimed(s *server, c *Client, r *request) {
 	l := &w.listing
 	shared := r.req.Op == model.OpGetChildren2 && !r.req.Watch && len(c.auth) == 0
@@ -267,9 +261,8 @@ func (w *World) readTimed(s *server, c *Client, r *request) {
 	}
 }
 
-// pack moves the names next to each other, in the order in which they will be read
-// thousands of times: else most of the time of a run goes into fetching them from all
-// over the memory.
+// pack moves the names next to each other, in the order in which they will be read thousands of times. Otherwise most
+// of a run's time goes into fetching them from all over the memory.
 func pack(names []string) {
 	all := strings.Join(names, "")
 	for i, name := range names {
@@ -277,8 +270,8 @@ func pack(names []string) {
 	}
 }
 
-// childNames returns the children in an answer, which belong to the caller. In a timed run
-// the answer may be that of others, too, and must not keep them alive.
+// childNames returns the children in an answer; they belong to the caller. In a timed run several requests may share
+// the answer, and it must not keep them alive.
 func (c *Client) childNames(r *request) []string {
 	names := r.res.Children
 	if c.w.follows {

@@ -12,17 +12,17 @@ import (
 )
 
 // Client is one process with its client library and its connection. Another connection of the same process, see
-// [Client.Dial], is a Client with a library of its own and without code.
+// [Client.Dial], is a Client with its own library and without code.
 type Client struct {
 	w    *World
 	id   int
-	host *Client // whose code it is: c itself, but for such another connection
+	host *Client // whose code it runs: c itself, unless c is another connection
 	connection
 	library
 	process
-	far   Far // of a remote client; then there is neither code nor library
-	left  int // 1 for the first connection that the session of a remote client has left; 0: none of these
-	lefts int // how many of these there were
+	far   Far // of a remote client, which has neither code nor library here
+	left  int // for a connection that a remote client's session has left, which one, from 1; 0: not one of these
+	lefts int // how many such connections the client has left
 
 	dirty       bool // something may have become runnable
 	stale       bool // moves may be out of date
@@ -35,23 +35,23 @@ type process struct {
 	start      func() // runs the program
 	coroutines []*coroutine
 	names      []string
-	roster     hash.Hash // of names, in their order
+	roster     hash.Hash // of names, in order
 	uuids      uint64
 	observed   hash.Hash // of all that the client's code has seen
 	root       scope
-	// how often code has let others move since it got the last message: so no code does that forever without a trace
+	// how often code has let others move since its last message, so that no code does that forever without a trace
 	lingered uint64
 	scopes   []*scope  // open ones
 	forgets  bool      // Forget or Keep was called
-	judged   hash.Hash // of what it leaves to the judges besides events, whatever it forgets
+	judged   hash.Hash // of what it leaves to the judges besides events, even if forgotten
 
 	paused, crashed bool
-	interrupt       func()          // cancels the context of the current operation,
+	interrupt       func()          // cancels the current operation's context,
 	interruptible   context.Context // which is this one
 	offered         *scope          // of the code that has that context
 }
 
-// reset makes c a process that was just started.
+// reset makes c a process that has just started.
 func (c *Client) reset() {
 	*c = Client{w: c.w, id: c.id, host: c.host, moves: c.moves[:0],
 		connection: connection{server: -1, bound: -1, asks: -1, wire: c.wire[:0], down: c.down[:0], late: c.late[:0],
@@ -74,7 +74,7 @@ func (c *Client) appendName(buf []byte) []byte {
 	return buf
 }
 
-// Line returns which connection of its process it is, 0 for the first.
+// Line returns which connection of its process c is, 0 for the first.
 func (c *Client) Line() int {
 	if c == c.host || c.left > 0 {
 		return c.left
@@ -82,10 +82,10 @@ func (c *Client) Line() int {
 	return (c.id - c.host.id) / c.w.Config.Clients
 }
 
-// number returns the number of the client in histories.
+// number returns the client's number in histories.
 func (c *Client) number() int32 { return int32(c.host.id) }
 
-// connections returns c and the other connections of its process.
+// connections returns all connections of c's process.
 func (c *Client) connections() (list []*Client) {
 	for _, x := range c.w.clients {
 		if x.host == c.host {
@@ -95,8 +95,8 @@ func (c *Client) connections() (list []*Client) {
 	return list
 }
 
-// Dial gives the client's code another connection, with a library and a session of its own. With more than Config.Dials
-// of them the run ends with a [Misuse]. For the client's program.
+// Dial gives the client's code another connection, with its own library and session. If the code dials more than
+// Config.Dials times the run ends with a [Misuse]. For the client's program.
 func (c *Client) Dial() *Client {
 	c.yield()
 	for _, x := range c.connections() {

@@ -13,9 +13,8 @@ import (
 	"zksim/model/jute"
 )
 
-// Conn is a client's connection. Its methods have the signatures and the
-// behaviour of [zk.Conn] v1.0.4; they may only be called from the client's own
-// code. It implements recipes.Conn.
+// Conn is a client's connection. Its methods have the signatures and the behaviour of [zk.Conn] v1.0.4. Only the
+// client's own code may call them. It implements recipes.Conn.
 type Conn struct{ c *Client }
 
 // Conn returns the client's connection.
@@ -24,7 +23,7 @@ func (c *Client) Conn() Conn { return Conn{c} }
 // Env returns the client's environment.
 func (c *Client) Env() Env { return Env{c} }
 
-// begin takes the calling coroutine's request.
+// begin returns the calling coroutine's request, set up anew.
 func (k Conn) begin(op model.Op, path string) *request {
 	r := &k.c.here().req
 	r.req = model.Request{Op: op, Path: path, Version: -1}
@@ -38,8 +37,8 @@ func (k Conn) do(r *request) error {
 	return r.result()
 }
 
-// stat returns what the library hands out besides err: nothing when the
-// connection was lost, else the answer's stat, which is zero after an error.
+// stat returns the stat that the library returns along with err: nil if the connection was lost, else that of the
+// answer, which is zero after an error.
 func (r *request) stat(err error) *zk.Stat {
 	if err == zk.ErrConnectionClosed {
 		return nil
@@ -51,8 +50,7 @@ func (r *request) stat(err error) *zk.Stat {
 	return s
 }
 
-// refuse returns an error that the library makes by itself, after letting
-// others move.
+// refuse returns an error of the library itself, after letting others move.
 func (k Conn) refuse(err error) error {
 	k.c.yield()
 	return err
@@ -135,7 +133,7 @@ func (k Conn) Set(path string, data []byte, version int32) (*zk.Stat, error) {
 	return r.stat(err), err
 }
 
-// read is the common part of the reads of one znode.
+// read is the common part of all reads of a znode.
 func (k Conn) read(op model.Op, path string, w watchKind) (*request, error) {
 	if !clientPath(path, false) {
 		return nil, k.refuse(zk.ErrInvalidPath)
@@ -179,7 +177,7 @@ func (k Conn) Exists(path string) (bool, *zk.Stat, error) {
 	if err == zk.ErrNoNode {
 		return false, r.stat(err), nil
 	}
-	// With any other error the library says true: a quirk to beware of.
+	// With any other error the library returns true: a quirk to beware of.
 	return true, r.stat(err), err
 }
 
@@ -248,7 +246,7 @@ func (k Conn) SetACL(path string, acl []zk.ACL, version int32) (*zk.Stat, error)
 	return r.stat(err), err
 }
 
-// AddAuth is [zk.Conn.AddAuth]; the credentials are sent again on reconnect.
+// AddAuth is [zk.Conn.AddAuth]; the credentials are sent again after a reconnect.
 func (k Conn) AddAuth(scheme string, auth []byte) error {
 	r := k.begin(model.OpAuth, scheme)
 	r.req.Data = bytes.Clone(jute.ValidText(auth))
@@ -259,7 +257,7 @@ func (k Conn) AddAuth(scheme string, auth []byte) error {
 	return nil
 }
 
-// SessionID is [zk.Conn.SessionID]; 0 while there is none.
+// SessionID is [zk.Conn.SessionID]; 0 if there is no session.
 func (k Conn) SessionID() int64 {
 	k.c.look()
 	k.c.here().learn(uint64(k.c.session))
@@ -273,10 +271,10 @@ func (k Conn) State() zk.State {
 	return k.c.state
 }
 
-// Close is [zk.Conn.Close]. Without a connection the session is left to expire; go-zookeeper ends a handshake first,
-// sends what waits, and closes the session, unless its dialer has ended that connection, as package live does. What
-// other goroutines wait for ends with zk.ErrConnectionClosed at once, although it may be executed before the session
-// ends (conn.go, request).
+// Close is [zk.Conn.Close]. Without a connection it leaves the session to expire; go-zookeeper instead ends a handshake
+// first, sends what waits, and closes the session, unless its dialer has ended that connection, as package live does.
+// The calls of other goroutines end with zk.ErrConnectionClosed at once, although they may be executed before the
+// session ends (conn.go, request).
 func (k Conn) Close() {
 	k.c.own()
 	k.c.here().learn(bit(k.c.closed) | bit(k.c.connected)<<1 | bit(k.c.closing)<<2)
@@ -284,7 +282,7 @@ func (k Conn) Close() {
 	case k.c.closed:
 		k.c.yield()
 		return
-	case k.c.closing: // by sync.Once, which has a second caller wait for the first
+	case k.c.closing: // by sync.Once, where a second caller waits for the first
 		for !k.c.closed {
 			Env(k).Await(context.Background(), Env(k).SessionEvents())
 		}
@@ -298,7 +296,7 @@ func (k Conn) Close() {
 	k.c.end()
 }
 
-// look is yield for code that looks at what the library knows.
+// look is yield for code that looks at the library's state.
 func (c *Client) look() {
 	if c.unaware > 0 {
 		c.unaware--
@@ -307,18 +305,18 @@ func (c *Client) look() {
 	c.yield()
 }
 
-// clientPath is the library's own check of a path, made before anything is
-// sent. It lets through some characters that the server refuses.
+// clientPath is the library's own check of a path, made before anything is sent. It accepts some characters that the
+// server refuses.
 func clientPath(path string, sequential bool) bool {
 	if path == "" || path[0] != '/' {
 		return false
 	}
-	start := 1 // of the component
+	start := 1 // of a component
 	for i := 1; i < len(path); {
 		b := path[i]
 		switch {
 		case b == '/':
-			if part := path[start:i]; !component(part) && (part != "." || start > 1) { // it lets "/./x" through
+			if part := path[start:i]; !component(part) && (part != "." || start > 1) { // it accepts "/./x"
 				return false
 			}
 			start = i + 1
@@ -337,5 +335,5 @@ func clientPath(path string, sequential bool) bool {
 	return component(last) || last == "" && (sequential || path == "/")
 }
 
-// component reports whether one part of a path between slashes is possible.
+// component reports whether a path may have this part between slashes.
 func component(s string) bool { return s != "" && s != "." && s != ".." }

@@ -25,8 +25,8 @@ const (
 	lost     // cannot be ended, see die
 )
 
-// coroutine is one thread of client code. It only runs inside resume, and hands
-// control back by parking at a call of Conn or Env.
+// coroutine is one thread of client code. It runs only inside resume, and returns control by parking at a call of Conn
+// or Env.
 type coroutine struct {
 	client *Client
 	id     uint64 // of its goroutine; 0 while nobody watches
@@ -34,20 +34,20 @@ type coroutine struct {
 	status status
 	killed bool // unwinding: the process crashed or the run is over
 	begun  bool // has run at least once
-	deaths int  // how often killed was raised in it
-	slow   bool // it goes on, or begins, when it likes; see World.Prompt
-	woken  bool // it was waiting for an event, its context, or a request that has failed with the connection
+	deaths int  // how often it was told to die
+	slow   bool // it continues, or begins, when it likes; see World.Prompt
+	woken  bool // it waited for an event, its context, or a request that failed with the connection
 
 	req    request
 	ctx    context.Context
-	within context.Context // of the request that it makes; nil: it waits as long as it takes
+	within context.Context // of the request that it makes; nil: it waits as long as that takes
 	left   bool            // the request was given up; see Env.Within
 	chans  []<-chan zk.Event
 	timer  timer
 	got    int // result of awaiting: index of the channel, or -1 for ctx
 	event  zk.Event
 	scope  *scope // where it notes what it sees
-	base   *scope // the outermost of its own; nil: it has none
+	base   *scope // the outermost of its own scopes; nil: it has none
 	title  uint64 // hash of its name
 
 	fn    func()
@@ -56,18 +56,17 @@ type coroutine struct {
 	yield func(struct{}) bool
 }
 
-// woke sets what the coroutine finds when it goes on.
+// woke sets what the coroutine finds when it continues.
 func (g *coroutine) woke(got int, ev zk.Event, err error) { g.got, g.event, g.req.err = got, ev, err }
 
-// killed unwinds a coroutine. Client code that recovers it meets it again at
-// its next call.
+// killed unwinds a coroutine. Client code that recovers it meets it again at its next call.
 type killed struct{}
 
-// maxDeaths is how often client code may recover killed before it is given up.
+// maxDeaths is how often client code may recover killed before its coroutine is given up.
 const maxDeaths = 1000
 
-// die unwinds the calling coroutine. Code that recovers and calls again forever
-// is left where it is; its coroutine is lost.
+// die unwinds the calling coroutine. If the code recovers and calls again forever, its coroutine is left where it is,
+// and is lost.
 func (g *coroutine) die() {
 	if g.deaths++; g.deaths <= maxDeaths {
 		panic(killed{})
@@ -123,7 +122,7 @@ func (g *coroutine) resume() {
 	}
 }
 
-// park hands control back to the kernel, with status saying what g waits for.
+// park returns control to the kernel. s says what g waits for.
 func (g *coroutine) park(s status) {
 	g.status = s
 	g.yield(struct{}{})
@@ -145,7 +144,7 @@ func (g *coroutine) kill() {
 	}
 }
 
-// spawn starts f on client c.
+// spawn starts f as a coroutine of client c.
 func (w *World) spawn(c *Client, name string, f func()) {
 	var g *coroutine
 	if n := len(w.pool); n > 0 {
@@ -184,7 +183,7 @@ func (c *Client) uniqueName(name string) int {
 	}
 }
 
-// oneWord replaces what would not survive in a schedule.
+// oneWord replaces characters that a schedule cannot hold.
 func oneWord(r rune) rune {
 	if unicode.IsGraphic(r) && !unicode.IsSpace(r) && r != '#' {
 		return r
@@ -219,7 +218,7 @@ func (c *Client) retire(g *coroutine) {
 	}
 }
 
-// poll wakes the coroutines of c that wait for something that has arrived.
+// poll wakes the coroutines of c for which something has arrived.
 func (c *Client) poll() {
 	c.dirty = false
 	c.invalidate()
@@ -243,7 +242,7 @@ func (c *Client) poll() {
 	}
 }
 
-// wake wakes the coroutines of c that wait for a channel which has just got its event.
+// wake wakes the coroutines of c that wait for a channel that has just got its event.
 func (c *Client) wake(ch <-chan zk.Event) {
 	for _, g := range c.coroutines {
 		if g.status == awaiting && slices.Contains(g.chans, ch) {
@@ -252,8 +251,8 @@ func (c *Client) wake(ch <-chan zk.Event) {
 	}
 }
 
-// hears has g go on with what the first of its channels that has something gives, or the last. A select with one case
-// and a default is Go's only non-blocking receive; its outcome is determined by the channel.
+// hears makes g continue with the event of the first, or last, of its channels that has one. A select with one case and
+// a default is Go's only non-blocking receive; the channel determines its outcome.
 func (g *coroutine) hears(last bool) bool {
 	for k := range g.chans {
 		i := k

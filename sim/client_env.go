@@ -9,8 +9,8 @@ import (
 	"zksim/internal/hash"
 )
 
-// Env is a client's view of time, concurrency and names; it implements
-// recipes.Env. Its methods may only be called from the client's own code.
+// Env is a client's view of time, concurrency and names. Only the client's own code may call its methods. It implements
+// recipes.Env.
 type Env struct{ c *Client }
 
 // epoch is virtual time zero.
@@ -29,21 +29,20 @@ func (c *Client) here() *coroutine {
 	return g
 }
 
-// Task returns the name of the goroutine of the client's code that is running, "" for the main one. For the client's
-// program.
+// Task returns the name of the running goroutine of the client's code, "" for the main one. For the client's program.
 func (c *Client) Task() string { return c.host.names[c.here().name] }
 
 // Alive reports whether the connection is not closed and the process has not crashed.
 func (e Env) Alive() bool { return e.c.Alive() }
 
-// yield lets everybody else move.
+// yield lets all others move.
 func (c *Client) yield() {
 	g := c.here()
 	g.woke(-1, zk.Event{}, nil)
 	g.park(runnable)
 }
 
-// linger is yield of code that wants it to make a difference.
+// linger is yield for code that wants it to make a difference.
 func (c *Client) linger() {
 	g := c.here()
 	c.host.lingered++
@@ -60,7 +59,7 @@ func (e Env) Now() time.Time {
 	return now
 }
 
-// tellTime notes that the client's code gets to know a time.
+// tellTime notes that the client's code learns a time.
 func (c *Client) tellTime(t time.Time) {
 	if g := c.w.current; g != nil {
 		g.learn(uint64(t.Sub(epoch)))
@@ -101,7 +100,7 @@ func (e Env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event
 	return g.got, g.event, nil
 }
 
-// WithTimeout returns a context that a tick ends. To one that is derived from it by package context, the tick is a
+// WithTimeout returns a context that a tick ends. For contexts that package context derives from it, the tick is a
 // cancellation, whose cause is context.DeadlineExceeded.
 func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	g, w := e.c.here(), e.c.w
@@ -127,18 +126,18 @@ func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context,
 	}
 }
 
-// Yield lets everybody else move.
+// Yield lets all others move.
 func (e Env) Yield() { e.c.linger() }
 
 // Go starts f as a coroutine of the same client.
 func (e Env) Go(name string, f func()) { e.c.w.spawn(e.c.here().client, name, f) }
 
-// Undo starts f as a coroutine of the same client. It need not wait for the requests that Within
-// has given up, since those of f are behind them in the library's queue.
+// Undo starts f as a coroutine of the same client. It need not wait for the requests that Within has given up: the
+// requests of f are behind them in the library's queue.
 func (e Env) Undo(name string, f func()) { e.Go(name, f) }
 
-// UUID returns a name derived from the world's order, the client and a counter, mixed so that the
-// order of names is unrelated to the order of creation.
+// UUID returns a name derived from the world's order, the client and a counter. They are mixed so that the order of
+// names does not follow the order of creation.
 func (e Env) UUID() string {
 	e.c.own()
 	c := e.c.host
@@ -157,8 +156,8 @@ func (e Env) UUID() string {
 	return string(b[:])
 }
 
-// SessionEvents returns a channel for the next change of the session's state. Others move first, so that code
-// which looks at the state before it asks for changes can miss one, as it can on a real connection.
+// SessionEvents returns a channel for the next change of the session's state. Others move first, so that code that
+// looks at the state before it asks for changes can miss one, as on a real connection.
 func (e Env) SessionEvents() <-chan zk.Event {
 	e.c.look()
 	g := e.c.here()

@@ -21,18 +21,18 @@ import (
 type valueHasher struct {
 	c        *Client
 	sum      hash.Hash
-	visited  map[visit]int64 // what was added, and when
+	visited  map[visit]int64 // what was added, and as which number
 	channels []<-chan zk.Event
 	traits   map[reflect.Type]trait
 }
 
-// A field with the tag kept:"-" does not count.
+// A field with the tag kept:"-" is not counted.
 const keptTag, uncounted = "kept", "-"
 
-// trait is what there is to know of a type.
+// trait is what valueHasher knows about a type.
 type trait struct {
-	context bool   // of the standard library or of this package; one of any other type is read like what else code keeps
-	skip    []bool // the fields that do not count, by their tag; nil: all do
+	context bool   // of the standard library or this package; contexts of other types are read like any value
+	skip    []bool // fields that are not counted, by their tag; nil: all count
 }
 
 // visit is a value at an address.
@@ -49,8 +49,8 @@ var (
 
 	clientType   = reflect.TypeFor[*Client]()
 	locationType = reflect.TypeFor[*time.Location]()
-	mapType      = reflect.TypeFor[map[struct{}]struct{}]() // of all maps: one may have several types
-	channelType  = reflect.TypeFor[chan struct{}]()         // of all channels, whatever their direction
+	mapType      = reflect.TypeFor[map[struct{}]struct{}]() // stands for all maps: one may have several types
+	channelType  = reflect.TypeFor[chan struct{}]()         // stands for all channels, whatever their direction
 )
 
 func (k *valueHasher) reset(c *Client) {
@@ -58,15 +58,15 @@ func (k *valueHasher) reset(c *Client) {
 	clear(k.visited)
 }
 
-// addAny adds what is kept of one thing.
+// addAny adds one thing that is kept.
 func (k *valueHasher) addAny(x any) {
 	if k.sum = k.sum.Bool(x == nil); x != nil {
 		k.typed(reflect.ValueOf(x))
 	}
 }
 
-// visitOf returns the visit of v at an address: of anything but structs and arrays, of which the parts are visited,
-// too, whatever its type is called.
+// visitOf returns the visit of v at an address. The type only counts for structs and arrays, whose parts are visited
+// too.
 func visitOf(at unsafe.Pointer, v reflect.Value) visit {
 	if kind := v.Kind(); kind != reflect.Struct && kind != reflect.Array {
 		return visit{at, nil}
@@ -109,16 +109,16 @@ func (k *valueHasher) traitOf(t reflect.Type) trait {
 	return x
 }
 
-// refusal is what cannot be kept, in words.
+// refusal says in words what cannot be kept.
 type refusal string
 
 func (k *valueHasher) refuse(v reflect.Value, why string) {
 	panic(refusal(fmt.Sprintf("%s keeps a %s, %s", k.c.Name(), v.Type(), why)))
 }
 
-// add adds a value and all that can be reached from it, and what of that is the same memory. Of a function it counts
-// which one it is, and not what it has captured; of a context, how it has ended, or which of the client's deadlines it
-// is.
+// add adds a value and all that can be reached from it, and which parts of that are the same memory. For a function it
+// adds which one it is, but not what it has captured; for a context, how it has ended, or which of the client's
+// deadlines it is.
 func (k *valueHasher) add(v reflect.Value) {
 	if v.CanAddr() && v.Type().Size() > 0 && !k.first(visitOf(v.Addr().UnsafePointer(), v)) {
 		return
@@ -166,7 +166,7 @@ func (k *valueHasher) add(v reflect.Value) {
 	}
 }
 
-// function adds which function it is. All instances of a generic one have one name, and so have the functions in them.
+// function adds which function it is. All instances of a generic one share a name, as do the functions in them.
 func (k *valueHasher) function(v reflect.Value) {
 	if k.sum = k.sum.Bool(v.IsNil()); v.IsNil() {
 		return
@@ -198,18 +198,18 @@ func (k *valueHasher) pointer(v reflect.Value) {
 	}
 }
 
-// location adds a time zone, without what is remembered in it of the last question.
+// location adds a time zone, without the cached result of its last lookup.
 func (k *valueHasher) location(v reflect.Value) {
 	if !k.first(visit{v.UnsafePointer(), locationType}) {
 		return
 	}
-	k.sum = k.sum.String(readable(v).(*time.Location).String()) // that of the machine is read only now
+	k.sum = k.sum.String(readable(v).(*time.Location).String()) // the machine's own zone is only read now
 	for _, name := range []string{"zone", "tx", "extend"} {
-		k.add(v.Elem().FieldByName(name)) // one that this version of Go does not have is no value
+		k.add(v.Elem().FieldByName(name)) // no value if this version of Go has no such field
 	}
 }
 
-// first reports whether something has not been added before; if it has, it adds when.
+// first reports whether something is added for the first time. If not, it adds the number that it had.
 func (k *valueHasher) first(x visit) bool {
 	i, known := k.visited[x]
 	if !known {
@@ -234,8 +234,8 @@ func (k *valueHasher) slice(v reflect.Value) {
 	}
 }
 
-// context adds v if it is a context, and reports whether it is. One that can still end, other than by a deadline of the
-// client, is refused: nothing says which one it is.
+// context adds v if it is a context, and reports whether it is. It refuses a context that can still end, other than by
+// a deadline of the client: nothing says which one it is.
 func (k *valueHasher) context(v reflect.Value) bool {
 	t := v.Type()
 	if !k.traitOf(t).context {
@@ -246,7 +246,7 @@ func (k *valueHasher) context(v reflect.Value) bool {
 			return true
 		}
 	}
-	if t.Kind() == reflect.Struct && !parentOf(v).IsValid() { // context.Background, or what is like it
+	if t.Kind() == reflect.Struct && !parentOf(v).IsValid() { // context.Background, or one like it
 		k.sum = k.sum.Int(3).Type(t)
 		return true
 	}
@@ -270,7 +270,7 @@ func (k *valueHasher) context(v reflect.Value) bool {
 		k.inherited(v)
 	case timed:
 		k.sum = hashContext(k.sum, ctx)
-		k.add(parentOf(reflect.ValueOf(d.Context))) // its end is one of d, too
+		k.add(parentOf(reflect.ValueOf(d.Context))) // its end is also that of d
 	case ctx == k.c.interruptible: // there is one at a time
 		k.sum = k.sum.Int(4)
 	case t == valueType:
@@ -282,7 +282,7 @@ func (k *valueHasher) context(v reflect.Value) bool {
 	return true
 }
 
-// valued adds the value of a context of context.WithValue.
+// valued adds the key and value of a context of context.WithValue.
 func (k *valueHasher) valued(v reflect.Value) {
 	k.add(v.FieldByName("key"))
 	k.add(v.FieldByName("val"))
@@ -304,8 +304,8 @@ func (k *valueHasher) inherited(v reflect.Value) {
 	}
 }
 
-// parentOf returns what a context was derived from, as it has it in a field of an interface; the zero value if it is
-// nothing.
+// parentOf returns what a context was derived from, which is in a field of interface type; the zero value if there is
+// no such field.
 func parentOf(v reflect.Value) reflect.Value {
 	if v = reflect.Indirect(v); v.Kind() != reflect.Struct {
 		return reflect.Value{}
@@ -317,7 +317,7 @@ func parentOf(v reflect.Value) reflect.Value {
 	return parent
 }
 
-// table adds a map, in an order of its keys.
+// table adds a map, with its keys in a fixed order.
 func (k *valueHasher) table(v reflect.Value) {
 	if k.sum = k.sum.Bool(v.IsNil()); v.IsNil() || !k.first(visit{v.UnsafePointer(), mapType}) {
 		return
@@ -339,7 +339,7 @@ func (k *valueHasher) table(v reflect.Value) {
 	}
 }
 
-// ordered reports whether values of a type are told apart by what of them counts.
+// ordered reports whether what counts of the values of a type tells them apart.
 func ordered(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Array:
@@ -355,7 +355,7 @@ func ordered(t reflect.Type) bool {
 	return t.Kind() == reflect.String || t.Kind() >= reflect.Bool && t.Kind() <= reflect.Uintptr
 }
 
-// channel adds what a channel has and what it waits for.
+// channel adds what a channel contains and what it waits for.
 func (k *valueHasher) channel(v reflect.Value) {
 	k.sum = k.sum.Bool(v.IsNil())
 	if v.IsNil() {
@@ -372,11 +372,11 @@ func (k *valueHasher) channel(v reflect.Value) {
 	for i := range c.watchers { // all of a kind for one znode get the same event
 		if x := &c.watchers[i]; is(x.ch) {
 			k.sum = k.sum.Int(1).Int(int64(x.kind)).String(x.path)
-			k.first(visit{v.UnsafePointer(), channelType}) // two variables may have the same one, or two
+			k.first(visit{v.UnsafePointer(), channelType}) // two variables may have one channel, or two
 			return
 		}
 	}
-	for i := range c.sessionChans { // as all of these do
+	for i := range c.sessionChans { // all of these get the same event, too
 		if is(c.sessionChans[i].ch) {
 			k.sum = k.sum.Int(2)
 			k.first(visit{v.UnsafePointer(), channelType})
@@ -402,8 +402,7 @@ func (k *valueHasher) channel(v reflect.Value) {
 	}
 }
 
-// readable returns what v holds, which may come from a field that is not exported; nil if it
-// cannot be told.
+// readable returns what v holds, which may be from an unexported field; nil if it cannot be read.
 func readable(v reflect.Value) any {
 	switch {
 	case v.Kind() == reflect.Pointer && v.IsNil():

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// queue is how a channel begins in the memory of Go's runtime, hchan in its file chan.go. There is no other way to see
-// what is in a channel and leave it there: what is taken from one that is closed cannot be put back.
+// queue is the beginning of a channel in the memory of Go's runtime: hchan in its file chan.go. There is no other way
+// to see what is in a channel and leave it there, since what is taken from a closed channel cannot be put back.
 type queue struct {
 	count, room  uint
 	buffer       unsafe.Pointer
@@ -16,10 +16,10 @@ type queue struct {
 	sends, takes uint // where in the buffer the next one is put, and taken from
 }
 
-// queueKnown says that channels are like that with the Go that this program was built with.
+// queueKnown says that channels look like this in the Go version that built this program.
 var queueKnown = likeQueue()
 
-// likeQueue reports whether a channel, of which it knows all, looks like a queue.
+// likeQueue reports whether a channel with known content looks like a queue.
 func likeQueue() bool {
 	ch := make(chan int32, 3)
 	for i := range int32(3) {
@@ -37,8 +37,8 @@ func likeQueue() bool {
 	return q.closed == 1 && q.item(0, int32s).Int() == 2 && q.item(1, int32s).Int() == 3
 }
 
-// queueOf returns the queue of a channel that is not nil and that nobody uses meanwhile, or nil if channels are not
-// known.
+// queueOf returns the queue of a channel that is not nil and that nobody uses meanwhile; nil if the layout of channels
+// is not known.
 func queueOf(v reflect.Value) *queue {
 	if !queueKnown {
 		return nil
@@ -46,7 +46,7 @@ func queueOf(v reflect.Value) *queue {
 	return (*queue)(v.UnsafePointer())
 }
 
-// item returns number i of what is in the queue, 0 for what would be taken next, of a type.
+// item returns the i-th item in the queue, which has type t; 0 is the one that would be taken next.
 func (q *queue) item(i int, t reflect.Type) reflect.Value {
 	at := (q.takes + uint(i)) % q.room
 	return reflect.NewAt(t, unsafe.Add(q.buffer, uintptr(at)*t.Size())).Elem()

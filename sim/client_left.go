@@ -6,16 +6,16 @@ import (
 	"zksim/model"
 )
 
-// A session that moves to another server leaves its connection open, as with a real ensemble (seen with 3.8.0): reads
-// there are answered and watches fire; its next write fails, which ends it without an answer. At the leader, which
-// knows where the session is, a read ends it, too. Such a connection is a client of its own, with a number from
-// firstLeft on and the name that another connection of the process would have. No fault strikes it.
+// When a session moves to another server its old connection stays open, as with a real ensemble (seen with 3.8.0).
+// There reads are answered and watches fire; the next write fails, and ends the connection without an answer. At the
+// leader, which knows where the session is, a read ends it as well. Such a connection is a separate client. Its number
+// is above firstLeft, its name is what another connection of the process would have, and no fault strikes it.
 
-// firstLeft is the number of the first connection that was left.
+// firstLeft is below the numbers of all connections that were left.
 const firstLeft = 1 << 30
 
-// Move is [Client.Reattach] for a remote client whose connection to another server stays open. The client that is
-// returned is c from now on, with the same number and far end; c itself is the connection that was left, and left is
+// Move is [Client.Reattach] for a remote client whose connection to another server stays open. The returned client
+// replaces c from now on, with the same number and far end. c itself becomes the connection that was left, and left is
 // its far end.
 func (c *Client) Move(server int, seen int64, left Far) (*Client, error) {
 	w := c.w
@@ -53,7 +53,7 @@ func (c *Client) Move(server int, seen int64, left Far) (*Client, error) {
 func (c *Client) Left() bool { return c.left > 0 }
 
 // fenced reports whether a request on a connection that was left fails because the session is elsewhere. The end of a
-// session and a multi of nothing do not ask for that (PrepRequestProcessor).
+// session and an empty multi are not checked for that (PrepRequestProcessor).
 func (c *Client) fenced(r *model.Request) bool {
 	if c.left == 0 || c.w.servers[c.server].deposed {
 		return false

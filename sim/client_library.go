@@ -10,18 +10,18 @@ import (
 	"zksim/model/jute"
 )
 
-// library is the client's library. It behaves as go-zookeeper v1.0.4 (conn.go of that module): requests wait in
-// unsent while there is no connection, those on the wire fail with ErrConnectionClosed when it is cut, watches survive
-// a reconnect by SetWatches, an expired session is silently replaced by a new one.
+// library is the client's library. It behaves like go-zookeeper v1.0.4 (conn.go of that module): requests wait in
+// unsent while there is no connection, requests on the wire fail with ErrConnectionClosed when it is cut, watches
+// survive a reconnect by SetWatches, and an expired session is silently replaced by a new one.
 type library struct {
 	closing bool // Close was called
 	closed  bool // ... and has ended, or the process crashed
-	unaware int  // how often code may yet look before the library knows that its connection has ended
-	// the connection is one that code may yet make
+	unaware int  // how often code may still look before the library knows that its connection has ended
+	// the connection is one that code may still dial
 	undialed bool
 	rounded  bool // all servers were tried in vain since the last connection
-	vain     int  // how many more times they can be tried in vain, since an election takes its time
-	tried    int  // server that said the session had expired; -1 none
+	vain     int  // how many more times they can be tried in vain, since an election takes time
+	tried    int  // server that said that the session had expired; -1: none
 	state    zk.State
 	auth     []credential
 
@@ -29,7 +29,7 @@ type library struct {
 	watchers     []watcher
 	sessionChans []sessionChan
 	fired        []firedChan
-	rearmed      []*request // what rearm has sent, and its memory for the next time
+	rearmed      []*request // requests that rearm has sent; it reuses their memory
 }
 
 type credential struct {
@@ -39,16 +39,16 @@ type credential struct {
 
 // request is one operation between call and answer.
 type request struct {
-	g     *coroutine // nil for SetWatches, and where nobody waits any more
+	g     *coroutine // nil for SetWatches, and when nobody waits any more
 	req   model.Request
 	res   model.Response
 	err   error // of the library; the server's error is in res
 	sent  bool
 	watch watchKind
 	ch    chan zk.Event // the watch, if the answer armed one
-	via   *Client       // whose library has it
+	via   *Client       // the client whose library has it
 	far   bool          // of a remote client
-	tag   uint64        // ... by which that knows it
+	tag   uint64        // ... by which that client knows it
 }
 
 type watchKind uint8
@@ -64,10 +64,10 @@ type watcher struct {
 	kind  watchKind
 	path  string
 	ch    chan zk.Event
-	scope *scope // of the code that left it; nil: the code has dropped the channel
+	scope *scope // of the code that set it; nil: the code has dropped the channel
 }
 
-// submit hands a request to the library and waits for its end.
+// submit gives a request to the library and waits until it ends.
 func (c *Client) submit(r *request) {
 	g := c.here()
 	w := c.w
@@ -100,7 +100,7 @@ func (c *Client) submit(r *request) {
 	}
 }
 
-// replied records the end of a request of code.
+// replied records the end of a request of client code.
 func (c *Client) replied(r *request) {
 	c.w.History.Add(history.Event{Kind: history.Reply, Client: c.number(), Step: c.w.step, Op: OpName(&r.req),
 		Path: answeredPath(r), Err: r.result()})
@@ -113,8 +113,7 @@ func answeredPath(r *request) string {
 	return r.req.Path
 }
 
-// OpName is the name of a request in histories and fault plans: that of the
-// client's method, in lower case.
+// OpName returns the name of a request in histories and fault plans: that of the client's method, in lower case.
 func OpName(r *model.Request) string {
 	if r.Watch {
 		switch r.Op {
@@ -132,7 +131,7 @@ func OpName(r *model.Request) string {
 	return r.Op.String()
 }
 
-// result is the error that the library returns for r.
+// result returns the error that the library returns for r.
 func (r *request) result() error {
 	if r.err != nil {
 		return r.err
@@ -151,10 +150,10 @@ func (r *request) fail(err error) {
 	}
 	r.err = err
 	r.g.status, r.g.woken = runnable, true
-	r.g.client.invalidate() // whose code it is; r may be of another connection
+	r.g.client.invalidate() // of the client whose code it is; r may be of another connection
 }
 
-// dialed makes the transition connect or round happen.
+// dialed executes a transition connect or round.
 func (c *Client) dialed(t Transition) {
 	far, outside := c.far.(Dialing)
 	switch {
@@ -169,8 +168,8 @@ func (c *Client) dialed(t Transition) {
 	}
 }
 
-// connect makes the connection to server k: with a new session, with the old
-// one, or to learn that the old one has expired.
+// connect makes the connection to server k: with a new session, with the old one, or to learn that the old one has
+// expired.
 func (c *Client) connect(k int) {
 	w := c.w
 	s := w.servers[k]
@@ -181,7 +180,7 @@ func (c *Client) connect(k int) {
 		c.expired(k)
 		return
 	}
-	c.late = c.late[:0] // the session is that of this connection now
+	c.late = c.late[:0] // the session now belongs to this connection
 	if c.session == 0 {
 		c.sessions++
 		c.session = int64(c.id)<<12 | c.sessions
@@ -204,19 +203,19 @@ func (c *Client) connect(k int) {
 	c.unsent = c.unsent[:0]
 	c.rearm()
 	c.setState(zk.StateHasSession)
-	if !w.leader().store.HasSession(c.session) { // a leader that was deposed does not know that it has ended
+	if !w.leader().store.HasSession(c.session) { // a deposed leader does not know that it has ended
 		w.History.Add(history.Event{Kind: history.Exceeded, Client: c.number(), Step: w.step, Version: int32(c.Line())})
 	}
 }
 
 // loseSession leaves the session to its timeout: the server does not ask which one the client had. The library takes
-// what it is answered for its own session; it keeps its watches and the last zxid, and tells nobody.
+// the new session for its own. It keeps its watches and the last zxid, and tells nobody.
 func (c *Client) loseSession() {
 	c.orphan(c.expiry())
 	c.session, c.owed = 0, c.owed[:0]
 }
 
-// orphan leaves behind the session of the client, if the servers have it, with what was sent in it.
+// orphan leaves behind the client's session, if the servers have it, and what was sent in it.
 func (c *Client) orphan(from int64) {
 	if c.HasSession() {
 		c.orphans = append(c.orphans, orphan{c.session, from, slices.Clone(c.late), c.conn.Auth})
@@ -234,15 +233,15 @@ func (c *Client) watches(k watchKind, path string) int {
 	return len(c.watchers)
 }
 
-// spare reports whether a watcher makes no difference: the code has dropped its channel, and the library asks for the
-// same on account of an earlier one.
+// spare reports whether a watcher makes no difference: the code has dropped its channel, and the library has an earlier
+// one of the same kind and path.
 func (c *Client) spare(i int) bool {
 	x := &c.watchers[i]
 	return c.w.Detail.Forget && x.scope.left() == nil && c.watches(x.kind, x.path) < i
 }
 
-// expired is the answer of server k to a reconnect whose session is gone, or to a leader that was deposed
-// seems to be. All watches end; the library goes on by itself to open a new session.
+// expired is the answer of server k to a reconnect with a session that is gone, or that a deposed leader takes for
+// gone. All watches end; the library goes on by itself to open a new session.
 func (c *Client) expired(k int) {
 	c.orphan(0)
 	c.session, c.lastZxid, c.lastTxn, c.owed = 0, 0, 0, c.owed[:0]
@@ -286,8 +285,8 @@ func (c *Client) announce(ev zk.Event) {
 	c.markDirty()
 }
 
-// round ends a pass over all servers without success: what waits to be sent
-// fails with ErrNoServer. With a single server every reconnect begins so.
+// round ends a pass over all servers without success: requests that wait to be sent fail with ErrNoServer. With a
+// single server every reconnect begins like this.
 func (c *Client) round() {
 	if c.state == zk.StateConnected {
 		c.Refuse()
@@ -312,8 +311,8 @@ func (c *Client) disconnected() {
 	c.state = zk.StateConnecting
 }
 
-// answer takes the answer to r, which a server gave that had applied the log up to there, and returns the coroutine
-// that has waited for it; nil if none does any more.
+// answer takes the answer to r from a server that had applied the log up to at. It returns the coroutine that waited
+// for it; nil if none still does.
 func (c *Client) answer(r *request, at int) *coroutine {
 	w := c.w
 	if r.res.Zxid > 0 {
@@ -322,7 +321,7 @@ func (c *Client) answer(r *request, at int) *coroutine {
 	w.hash = w.hash.Int(r.res.Zxid)
 	if r.g != nil {
 		c.host.lingered = 0
-		if !w.follows { // a timed run is told by its times; long listings would take longer to hash than to read
+		if !w.follows { // the hash of a timed run has its times; hashing long lists would take longer than reading them
 			r.g.learn(uint64(hashResponse(0, &r.res)))
 			c.host.lookAround(r.g)
 			w.hash = w.hash.Uint64(uint64(c.host.observed))
@@ -341,7 +340,7 @@ func (c *Client) answer(r *request, at int) *coroutine {
 	return r.g
 }
 
-// arms returns the kind of the watch that the answer to r leaves.
+// arms returns the kind of watch that the answer to r leaves.
 func (r *request) arms() watchKind {
 	switch {
 	case r.watch == existWatch && r.res.Err == model.OK:
@@ -361,7 +360,7 @@ func (c *Client) notify(ev model.Event) {
 	}
 	w.History.Add(history.Event{Kind: history.Notify, Client: c.number(), Step: w.step, Op: history.EventName(ev.Type),
 		Path: ev.Path, Zxid: z})
-	for _, k := range [...]watchKind{existWatch, dataWatch, childWatch} { // as the library goes through them
+	for _, k := range [...]watchKind{existWatch, dataWatch, childWatch} { // in the order of the library
 		for _, x := range c.watchers {
 			if x.path == ev.Path && x.kind == k && k.hears(ev.Type) {
 				c.fire(x.ch, x.scope, zk.Event{Type: ev.Type, State: zk.StateSyncConnected, Path: ev.Path})
@@ -383,8 +382,8 @@ func (c *Client) notify(ev model.Event) {
 	c.markDirty()
 }
 
-// fire gives a channel its only event. Of several events of one step the first wakes who waits for them; below
-// FirstDrawn it is that of the channel which he has named first.
+// fire gives a channel its only event. Of several events of one step the first wakes the coroutine that waits for them.
+// With an Order below FirstDrawn it is the event of the channel that the code named first.
 func (c *Client) fire(ch chan zk.Event, at *scope, ev zk.Event) {
 	ch <- ev
 	close(ch)
@@ -401,7 +400,7 @@ func (c *Client) fire(ch chan zk.Event, at *scope, ev zk.Event) {
 	}
 }
 
-// hears reports whether a watch of that kind hears of such an event.
+// hears reports whether a watch of that kind gets such an event.
 func (k watchKind) hears(t zk.EventType) bool {
 	switch t {
 	case zk.EventNodeCreated:

@@ -10,12 +10,12 @@ import (
 	"zksim/internal/stacks"
 )
 
-// Misuse is the error of client code that leaves the simulator: it waits, starts goroutines or
-// tells time otherwise than by its Conn and Env. Such a run says nothing about the code.
+// Misuse is the error of client code that leaves the simulator: it waits, starts goroutines or tells time other than by
+// its Conn and Env. Such a run says nothing about the code.
 type Misuse struct {
 	Client  int    // 1 for c1
 	Message string // one sentence that begins with the client
-	Stack   string // the calls of client code, the innermost first, a line for each
+	Stack   string // the calls of client code, the innermost first, one a line
 }
 
 // Error returns the message and the stack.
@@ -26,19 +26,18 @@ func (m *Misuse) Error() string {
 	return m.Message + "\n    " + strings.ReplaceAll(m.Stack, "\n", "\n    ")
 }
 
-// Watch hears in which goroutines a world runs client code.
+// Watch is told in which goroutines a world runs client code.
 type Watch interface {
-	// Runs says that a goroutine runs code of a client from now on. It is called by that goroutine.
+	// Runs says that a goroutine runs code of a client from now on. That goroutine calls it.
 	Runs(goroutine uint64, client int)
-	// Resume says, with World.Strict, that a client's code is about to have its turn, and Park that it has
-	// ended. The turns of a run are the same each time. Park hears how many goroutines
-	// the world itself has made since it was made.
+	// Resume and Park are called with World.Strict. Resume says that a turn of client code begins, Park that it has ended.
+	// The turns of a run are the same each time. made is how many goroutines the world itself has made so far.
 	Resume(made int)
 	Park(client int, goroutine uint64, made int)
 }
 
-// Misuse returns the first misuse of the run in progress, or of the last one; nil if there is none. Goroutines that
-// outlive a run may make it known later.
+// Misuse returns the first misuse of the present run, or of the last one; nil if there is none. Goroutines that outlive
+// a run may report one later.
 func (w *World) Misuse() *Misuse {
 	if w.misuse == nil && len(w.strays) > 0 {
 		w.misuse = <-w.strays
@@ -46,14 +45,14 @@ func (w *World) Misuse() *Misuse {
 	return w.misuse
 }
 
-// strictly gives g its turn under the eyes of a watch.
+// strictly gives g its turn while the world's Watch is told.
 func (w *World) strictly(g *coroutine) {
 	w.Watch.Resume(w.made)
 	g.next()
 	w.Watch.Park(g.client.id, g.id, w.made)
 }
 
-// identify tells the watch, from inside of g, which goroutine it is.
+// identify tells the watch, from within g, which goroutine g is.
 func (g *coroutine) identify() {
 	w := g.client.w
 	if w.Watch == nil {
@@ -65,9 +64,9 @@ func (g *coroutine) identify() {
 	w.Watch.Runs(g.id, g.client.id)
 }
 
-// own ends the calling goroutine, and the run with a [Misuse], unless it is a coroutine. There is no cheap way to
-// ask a goroutine for its identity, but there is one bit that is its own: whether it panics on a fault. Go's answer
-// for goroutines that were just started is no; coroutines set it.
+// own ends the calling goroutine, and the run with a [Misuse], unless it is a coroutine. There is no cheap way to ask a
+// goroutine for its identity, but each one has its own bit: whether it panics on a fault. Go clears it in new
+// goroutines; coroutines set it.
 func (c *Client) own() {
 	if !debug.SetPanicOnFault(true) {
 		c.stray()
@@ -94,7 +93,7 @@ func (c *Client) stray() {
 	runtime.Goexit()
 }
 
-// Own ends the calling goroutine, and the run with a [Misuse], unless the simulator has started it. For what
+// Own ends the calling goroutine, and the run with a [Misuse], unless the simulator has started it. For functions that
 // programs call besides Conn and Env.
 func (c *Client) Own() { c.own() }
 
@@ -105,14 +104,14 @@ func clientStack() string {
 	return stacks.Text(frames)
 }
 
-// accept returns the deadline that ctx has, nil if it has none, and ends the run if that is not one of
-// [Env.WithTimeout]. It asks ctx in a way that does not count as asking for the time.
+// accept returns the deadline of ctx, nil if it has none, and ends the run if it is not one of [Env.WithTimeout]. It
+// asks ctx in a way that does not count as code asking for the time.
 func (g *coroutine) accept(ctx context.Context) *deadline {
 	w := g.client.w
 	w.looking = true
 	at, limited := ctx.Deadline()
 	w.looking = false
-	if !limited { // but one of context.WithoutCancel has the values of its parent
+	if !limited { // a context of context.WithoutCancel still has the values of its parent
 		return nil
 	}
 	if d, ok := ctx.Value(deadlineKey{}).(*deadline); ok && d.at.Equal(at) {

@@ -45,10 +45,9 @@ func subRequest(op any, r *model.Request) bool {
 	return true
 }
 
-// multiResult decodes as the library does: its error is the first that is not
-// zero; operations before the failed one look successful although they were
-// rolled back; a container among the results cannot be decoded at all, although
-// the transaction was committed.
+// multiResult decodes like the library. Its error is the first one that is not zero. Operations before the failed one
+// look successful although they were rolled back. A container among the results cannot be decoded at all, although the
+// transaction was committed.
 func multiResult(results []model.Response) ([]zk.MultiResponse, error) {
 	out := make([]zk.MultiResponse, len(results))
 	var first error

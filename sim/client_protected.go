@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// protectedPrefix begins the names of protected znodes; then come the 32 digits of a GUID and a dash.
+	// protectedPrefix begins the names of protected znodes; the 32 digits of a GUID and a dash follow.
 	protectedPrefix = "_c_"
 	protectedTries  = 3
 )
 
 // CreateProtectedEphemeralSequential is [zk.Conn.CreateProtectedEphemeralSequential]: after a lost connection it looks
-// among the siblings for a znode with its GUID. As there, nothing is looked for after the last of three tries has not
-// found it, and an error of the listing is returned although the znode may be there.
+// for a znode with its GUID among the siblings. As in the library, it gives up after three tries that have not found
+// it. An error of the listing is returned although the znode may exist.
 func (k Conn) CreateProtectedEphemeralSequential(path string, data []byte, acl []zk.ACL) (string, error) {
 	if !clientPath(path, true) {
 		return "", k.refuse(zk.ErrInvalidPath)
@@ -35,7 +35,7 @@ func (k Conn) CreateProtectedEphemeralSequential(path string, data []byte, acl [
 				return "", err
 			}
 			for _, name := range siblings {
-				if strings.HasPrefix(name, protectedPrefix) && // which panics where less than a GUID follows
+				if strings.HasPrefix(name, protectedPrefix) && // it panics where less than a GUID follows
 					name[len(protectedPrefix):len(own)-1] == own[len(protectedPrefix):len(own)-1] {
 					return parent + "/" + name, nil
 				}

@@ -8,9 +8,9 @@ import (
 	"zksim/model"
 )
 
-// rearm sends SetWatches. It goes to the back of the queue, so a read that was
-// queued before it is answered with new data before the watch event comes. More watches than fit into rearmLimit are
-// sent in several requests, here at once, where the library waits for each answer before it queues the next one.
+// rearm sends SetWatches. It goes to the back of the queue, so a read that was queued earlier is answered with new data
+// before the watch event comes. More watches than fit into rearmLimit are sent in several requests. They are sent at
+// once here; the library waits for each answer before it queues the next one.
 func (c *Client) rearm() {
 	list := c.inMapOrder()
 	n, size := 0, 0
@@ -50,7 +50,7 @@ const (
 	rearmPathLen   = 4
 )
 
-// emptyRearm empties the n-th request of rearm, and makes it if it is the first time.
+// emptyRearm empties the n-th request of rearm, and makes it the first time.
 func (c *Client) emptyRearm(n int) {
 	if n == len(c.rearmed) {
 		c.rearmed = append(c.rearmed, &request{req: model.Request{Watches: &model.WatchLists{}}})
@@ -61,9 +61,9 @@ func (c *Client) emptyRearm(n int) {
 	r.req = model.Request{Op: model.OpSetWatches, Watches: l}
 }
 
-// inMapOrder returns the watchers in an order that the run draws, as the library has them in a map; those of one path
-// and kind keep theirs. Searches have an order that does not depend on which was left first, which is in no state.
-// Valid until the next change of the watchers.
+// inMapOrder returns the watchers in an order that the run draws, since the library has them in a map. Watchers of one
+// path and kind keep their order. Searches use an order that does not depend on which one was set first, which is in no
+// state. The result is valid until the watchers change.
 func (c *Client) inMapOrder() []watcher {
 	if len(c.watchers) < 2 {
 		return c.watchers

@@ -10,19 +10,19 @@ import (
 	"zksim/model/history"
 )
 
-// Far is the far end of the connection of a remote client: one that is neither simulated code nor the simulated
-// library, and of which the world knows only the requests that arrive. Its methods are called from within those of
-// [World] and [Client]. They must call none of these; what they are given is theirs to keep.
+// Far is the far end of the connection of a remote client. Such a client is neither simulated code nor the simulated
+// library; the world knows only the requests that arrive. The methods of Far are called from within those of [World]
+// and [Client], and must call none of these. They may keep what they are given.
 type Far interface {
 	// Reply gets the answer to the request that was sent with that tag.
 	Reply(tag uint64, req *model.Request, res *model.Response)
 	// Event gets a watch event.
 	Event(ev model.Event)
-	// End says that the connection has ended: by the server, by a fault, or since the session is elsewhere.
+	// End says that the connection has ended: by the server, by a fault, or because the session is elsewhere.
 	End()
 }
 
-// Join adds a remote client to a world, numbered after all that it has had. The client has no connection yet.
+// Join adds a remote client to a world, numbered after all earlier ones. The client has no connection yet.
 func (w *World) Join(far Far) *Client {
 	w.joined++
 	c := &Client{w: w, id: w.joined}
@@ -35,14 +35,14 @@ func (w *World) Join(far Far) *Client {
 	return c
 }
 
-// Leave removes a remote client that has no connection, and whose session, if it had one, has ended.
+// Leave removes a remote client that has no connection and no live session.
 func (w *World) Leave(c *Client) {
 	if i, found := w.place(c.id); found {
 		w.clients = slices.Delete(w.clients, i, i+1)
 	}
 }
 
-// place returns where a client is in the list, which is in the order of the numbers.
+// place returns the index of a client in the list, which is ordered by number.
 func (w *World) place(id int) (int, bool) {
 	if 0 < id && id <= len(w.clients) && w.clients[id-1].id == id {
 		return id - 1, true
@@ -50,7 +50,7 @@ func (w *World) place(id int) (int, bool) {
 	return slices.BinarySearchFunc(w.clients, id, func(c *Client, id int) int { return cmp.Compare(c.id, id) })
 }
 
-// Client returns a client by its number, 1 for c1; nil if it has left.
+// Client returns the client with that number, 1 for c1; nil if it has left.
 func (w *World) Client(id int) *Client {
 	if i, found := w.place(id); found {
 		return w.clients[i]
@@ -58,10 +58,10 @@ func (w *World) Client(id int) *Client {
 	return nil
 }
 
-// Remote reports whether the client is one that has joined.
+// Remote reports whether the client has joined by [World.Join].
 func (c *Client) Remote() bool { return c.far != nil }
 
-// Open gives a remote client a connection to a server, with a new session that has a timeout in milliseconds. It fails
+// Open gives a remote client a connection to a server, with a new session. The timeout is in milliseconds. Open fails
 // with [zk.ErrNoServer] if the server has no leader to ask.
 func (c *Client) Open(server int, timeout int32) (session int64, err error) {
 	w := c.w
@@ -78,9 +78,9 @@ func (c *Client) Open(server int, timeout int32) (session int64, err error) {
 	return c.session, nil
 }
 
-// Reattach gives a remote client another connection, with the session that it has; the one that it had, if any, ends.
-// It fails with [zk.ErrSessionExpired] if the session is over, and with [zk.ErrNoServer] if the server has applied less
-// than the client has seen up to a zxid.
+// Reattach gives a remote client another connection, with its present session. Its old connection, if any, ends. It
+// fails with [zk.ErrSessionExpired] if the session is over, and with [zk.ErrNoServer] if the server has not applied all
+// that the client has seen, up to the zxid seen.
 func (c *Client) Reattach(server int, seen int64) error {
 	if err := c.movable(server, seen); err != nil {
 		return err
@@ -89,13 +89,13 @@ func (c *Client) Reattach(server int, seen int64) error {
 		c.cut(true)
 	}
 	c.attach(server)
-	if !c.w.leader().store.HasSession(c.session) { // a leader that was deposed does not know that it has ended
+	if !c.w.leader().store.HasSession(c.session) { // a deposed leader does not know that it has ended
 		c.w.History.Add(history.Event{Kind: history.Exceeded, Client: c.number(), Step: c.w.step})
 	}
 	return nil
 }
 
-// movable returns why a client cannot have its session at a server, nil if it can.
+// movable returns why a client cannot have its session at a server; nil if it can.
 func (c *Client) movable(server int, seen int64) error {
 	s := c.w.servers[server]
 	if c.lastZxid = max(c.lastZxid, seen); c.ahead(s) {
@@ -115,13 +115,13 @@ func (c *Client) attach(server int) {
 	c.invalidate()
 }
 
-// Expired says that a remote client is told that its session has ended: its next one is a new one.
+// Expired says that a remote client is told that its session has ended: its next session is a new one.
 func (c *Client) Expired() {
 	c.session, c.lastZxid, c.lastTxn = 0, 0, 0
 	c.told(zk.StateExpired)
 }
 
-// told notes a state of the session in the history.
+// told records a state of the session in the history.
 func (c *Client) told(s zk.State) {
 	c.w.History.Add(history.Event{Kind: history.Session, Client: c.number(), Step: c.w.step, Op: s.String(),
 		Session: c.session})
@@ -140,7 +140,7 @@ func (c *Client) Send(tag uint64, req model.Request) {
 	c.invalidate()
 }
 
-// forward hands the far end a message.
+// forward gives the far end a message.
 func (c *Client) forward(m message) {
 	if m.reply == nil {
 		ev := m.event
@@ -158,7 +158,7 @@ func (c *Client) forward(m message) {
 	c.far.Reply(r.tag, &r.req, &r.res)
 }
 
-// unanswered notes of the requests of a remote client whose connection ends that they will have no answer.
+// unanswered records that the requests of a remote client whose connection ends get no answer.
 func (c *Client) unanswered() {
 	lost := func(r *request) {
 		c.w.History.Add(history.Event{Kind: history.Reply, Client: c.number(), Step: c.w.step, Op: OpName(&r.req),
@@ -185,7 +185,7 @@ func (c *Client) parted() {
 	c.far.End()
 }
 
-// Bound returns the server that a fault wants a remote client to connect to next; -1 if there is none.
+// Bound returns the server that a fault makes a remote client connect to next; -1 if there is none.
 func (c *Client) Bound() int { return c.bound }
 
 // Arriving reports whether something is on its way to a remote client.
@@ -196,14 +196,14 @@ func (c *Client) Settled() bool {
 	return len(c.wire) == 0 && len(c.down) == 0 && c.await == nil
 }
 
-// Advance has virtual time go on to that many milliseconds after the beginning. Timers do not fire.
+// Advance moves virtual time on to that many milliseconds after its beginning. Timers do not fire.
 func (w *World) Advance(ms int64) { w.now = max(w.now, ms) }
 
 // Perform makes one of the transitions of [World.Normal] or [World.Faults] happen.
 func (w *World) Perform(t Transition) { w.perform(t) }
 
-// Trim forgets what has happened and nobody will ask for any more: the schedule, the events of the history, and those
-// txns that all servers have applied. Steps are counted anew. For worlds that go on without end.
+// Trim forgets the past that nobody will ask for any more: the schedule, the events of the history, and the txns that
+// all servers have applied. Steps count from 0 again. For worlds that go on without end.
 func (w *World) Trim() {
 	w.schedule, w.hashes, w.step = w.schedule[:0], w.hashes[:0], 0
 	w.History.Events = w.History.Events[:0]

@@ -7,11 +7,11 @@ import (
 )
 
 // restTime is when the timers of AtRest are due, in milliseconds: after all others. They fire only once the faults are
-// over, when time passes only because nothing else can happen, and time does not pass with them.
+// over, when time passes only if nothing else can happen. Time does not move on with them.
 const restTime = 1 << 42
 
-// AtRest waits until the faults are over and nothing else can happen, timers included. Of several that wait so, one
-// goes on after the other.
+// AtRest waits until the faults are over and nothing else can happen, timers included. If several coroutines wait like
+// this, one continues after the other.
 func (e Env) AtRest() {
 	g := e.c.here()
 	g.woke(-1, zk.Event{}, nil)

@@ -8,17 +8,17 @@ import (
 	"zksim/internal/hash"
 )
 
-// scope is what code has seen since it called [Env.Forget], until it says what it keeps of
-// that; or what a goroutine knows that was started in such a scope: what its starter knew, until
-// that says what it keeps, and what it has seen itself.
+// scope is what code has seen since it called [Env.Forget], until it says what it keeps of that. Or it is what a
+// goroutine knows that was started in such a scope: what its starter knew, until that says what it keeps, and what it
+// has seen itself.
 //
-// Until the code of a client calls Forget or Keep for the first time, its goroutines are one: all that
-// any of them sees is in the client's root scope, in the order in which it happened.
+// Until the code of a client first calls Forget or Keep, its goroutines share one scope: all that any of them sees is
+// in the client's root scope, in the order in which it happened.
 type scope struct {
 	parent *scope // nil: this is all that the client's code has seen
 	seen   hash.Hash
-	base   bool // the outermost of a goroutine that was started
-	told   bool // what its starter knew, up to the parent, is in seen
+	base   bool // the outermost scope of a goroutine that was started
+	told   bool // seen includes what its starter knew, up to the parent
 	closed bool
 	number int64 // in the fingerprint being made
 }
@@ -31,8 +31,7 @@ func (s *scope) within(outer *scope) bool {
 	return s == outer
 }
 
-// left returns the scope that s has become a part of, s itself as long as it is open; nil
-// for nil.
+// left returns the scope that s has become a part of, or s itself while it is open; nil for nil.
 func (s *scope) left() *scope {
 	for s != nil && s.closed {
 		s = s.parent
@@ -60,7 +59,7 @@ func (e Env) Forget() func(kept ...any) {
 
 func keepAll(...any) {}
 
-// knows returns the scope of a coroutine.
+// knows returns the present scope of a coroutine.
 func (g *coroutine) knows() *scope {
 	g.scope = g.scope.left()
 	return g.scope
@@ -73,8 +72,8 @@ func (g *coroutine) learn(x uint64) {
 	g.draw(x)
 }
 
-// draw notes something that the coroutine's code has got which follows from all that the client has seen, and so counts
-// only where some of that is forgotten.
+// draw notes something that the coroutine's code has got and that follows from all that the client has seen. It counts
+// only if some of that is forgotten.
 func (g *coroutine) draw(x uint64) {
 	if g.client.w.Detail.Forget {
 		s := g.knows()
@@ -82,7 +81,7 @@ func (g *coroutine) draw(x uint64) {
 	}
 }
 
-// lookAround has code that goes on know what it may look at: what goroutines have written.
+// lookAround notes what code may look at when it continues: what other goroutines have written.
 func (c *Client) lookAround(g *coroutine) {
 	if c.forgets {
 		c.share(g.knows())
@@ -90,8 +89,8 @@ func (c *Client) lookAround(g *coroutine) {
 	}
 }
 
-// share has code of a scope know all that those goroutines know which its own has started, by
-// itself or through others: it may look at what they have written.
+// share adds to a scope all that goroutines know which its own goroutine has started, directly or through others. Its
+// code may look at what they have written.
 func (c *Client) share(s *scope) {
 	own := s.owner()
 	for _, g := range c.coroutines {
@@ -101,8 +100,8 @@ func (c *Client) share(s *scope) {
 	}
 }
 
-// mingle has a goroutine that is in no piece of code which Forget has begun know all that others know outside of
-// such pieces: it may look at what they have written, and nobody says of such code what it keeps.
+// mingle is for a goroutine outside of all code that began with Forget. It adds all that others know outside of such
+// code: the goroutine may look at what they have written, and nobody says what such code keeps.
 func (c *Client) mingle(g *coroutine) {
 	s := g.knows()
 	if s != g.base && s != &c.root {
@@ -118,8 +117,8 @@ func (c *Client) mingle(g *coroutine) {
 	}
 }
 
-// startedBy reports whether the goroutine of an outermost scope was started by that of another one,
-// by itself or through others; nil is the program's.
+// startedBy reports whether the goroutine of outermost scope s was started by that of another one, directly or through
+// others; nil is the program's.
 func (s *scope) startedBy(starter *scope) bool {
 	for s != nil {
 		if s = s.parent.left().owner(); s == starter {
@@ -129,8 +128,7 @@ func (s *scope) startedBy(starter *scope) bool {
 	return false
 }
 
-// owner returns the outermost scope of the goroutine that s belongs to; nil for the
-// program's.
+// owner returns the outermost scope of the goroutine that s belongs to; nil for the program's.
 func (s *scope) owner() *scope {
 	for s != nil && !s.base {
 		s = s.parent
@@ -138,8 +136,7 @@ func (s *scope) owner() *scope {
 	return s
 }
 
-// arrive notes that something has arrived where code of a scope may look for it without
-// waiting.
+// arrive notes that something has arrived that code of a scope may look for without waiting.
 func (c *Client) arrive(at *scope, x uint64) {
 	at = at.left()
 	if at == nil {
@@ -166,8 +163,7 @@ func (e Env) Keep(kept ...any) {
 	c.share(s)
 }
 
-// keep returns a hash of what code of a scope keeps, and drops the channels that are not
-// among it.
+// keep returns a hash of what code of a scope keeps, and drops the channels that are not part of it.
 func (c *Client) keep(s *scope, kept []any) hash.Hash {
 	k := &c.w.values
 	k.reset(c)
@@ -191,7 +187,7 @@ func (c *Client) keep(s *scope, kept []any) hash.Hash {
 	return k.sum
 }
 
-// addKept adds values to the hash of what is kept. What cannot be read ends the run with a [Misuse].
+// addKept adds values to the hash of what is kept. If one cannot be read the run ends with a [Misuse].
 func (c *Client) addKept(kept []any) {
 	defer func() {
 		r := recover()
@@ -233,7 +229,7 @@ func (c *Client) closeScope(s *scope, kept hash.Hash) {
 			continue
 		}
 		open = append(open, x)
-		if x.parent == s { // what it knows of the outer scope it is told when that says what it keeps
+		if x.parent == s { // it learns what it knew of the outer scope when that says what it keeps
 			x.parent, x.told = s.parent, s.base && s.told
 		}
 	}
@@ -241,7 +237,7 @@ func (c *Client) closeScope(s *scope, kept hash.Hash) {
 	c.scopes = open
 }
 
-// tellStarted has the goroutines that were started in a scope know what is kept of it.
+// tellStarted adds what a scope keeps to the goroutines that were started in it.
 func (c *Client) tellStarted(s *scope, kept hash.Hash) {
 	for _, x := range c.scopes {
 		if x.parent == s && x.base && !x.told {
@@ -251,7 +247,7 @@ func (c *Client) tellStarted(s *scope, kept hash.Hash) {
 	}
 }
 
-// begin gives a new goroutine its outermost scope, a part of what its starter knows.
+// begin gives a new goroutine its outermost scope, a part of its starter's scope.
 func (g *coroutine) begin(starter *coroutine) {
 	c := g.client
 	g.scope, g.base = &c.root, nil
@@ -263,7 +259,7 @@ func (g *coroutine) begin(starter *coroutine) {
 	c.scopes = append(c.scopes, g.base)
 }
 
-// end tells the starter what the goroutine has seen, since it may look at what that has written.
+// end adds to the starter what the goroutine has seen: the starter may look at what the goroutine has written.
 func (g *coroutine) end() {
 	for s := g.scope.left(); g.base != nil && s.within(g.base); s = s.parent {
 		g.client.closeScope(s, s.seen)
@@ -273,8 +269,8 @@ func (g *coroutine) end() {
 	g.scope, g.base = nil, nil
 }
 
-// forgetAll notes that the code of a client has ended: nothing of what it has seen matters any more but
-// what it leaves to the judges, and nobody has its channels.
+// forgetAll notes that the code of a client has ended. Of what it has seen only what it leaves to the judges still
+// matters, and nobody has its channels.
 func (c *Client) forgetAll() {
 	if !c.w.Detail.Forget || c.w.Residual == nil {
 		return
@@ -332,7 +328,7 @@ func (c *Client) knowledge(h hash.Hash) hash.Hash {
 		}
 	}
 	for i := range c.sessionChans {
-		if at := c.sessionChans[i].scope; at.left() != nil { // else nobody hears of it
+		if at := c.sessionChans[i].scope; at.left() != nil { // else nobody receives its event
 			h = h.Int(numberOf(at))
 		}
 	}

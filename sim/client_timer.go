@@ -9,7 +9,7 @@ import (
 	"zksim/model"
 )
 
-// timer is a pending wake-up: of a sleeping coroutine or of a deadline context.
+// timer is a pending wake-up of a sleeping coroutine or of a deadline context.
 type timer struct {
 	at    int64 // virtual time in milliseconds
 	order uint64
@@ -19,8 +19,7 @@ type timer struct {
 	ctx   *deadline
 }
 
-// timerQueue is a heap, the earliest timer first and of equals the one that was
-// set first.
+// timerQueue is a heap, the earliest timer first; of equal ones the one that was set first.
 type timerQueue []*timer
 
 func (q timerQueue) Len() int { return len(q) }
@@ -43,7 +42,7 @@ func (q *timerQueue) Pop() any {
 	return t
 }
 
-// owner returns the client whose timer it is.
+// owner returns the client of the timer.
 func (t *timer) owner() *Client {
 	if t.ctx != nil {
 		return t.ctx.client
@@ -51,8 +50,8 @@ func (t *timer) owner() *Client {
 	return t.g.client
 }
 
-// first returns the timer that was set first of those that are as early as any, of c if it is
-// not nil; nil if c has none.
+// first returns the earliest timer; of several that are equally early, the one that was set first. With a client c it
+// considers only those of the earliest time that are c's; nil if there are none.
 func (q timerQueue) first(c *Client) *timer {
 	if c == nil {
 		return q[0]
@@ -87,11 +86,11 @@ func (w *World) removeTimer(t *timer) {
 	}
 }
 
-// wall returns the virtual time as the servers write it: in milliseconds since 1970.
+// wall returns the virtual time as the servers write it, in milliseconds since 1970.
 func (w *World) wall() int64 { return epoch.UnixMilli() + w.now }
 
-// reapDue returns the virtual time from which the leader deletes a container or ttl znode; model.Never if
-// there is none.
+// reapDue returns the virtual time from which the leader may delete a container or ttl znode; model.Never if there is
+// none.
 func (w *World) reapDue() int64 {
 	due := w.leader().store.NextReap()
 	if due == model.Never || due < epoch.UnixMilli() {
@@ -100,8 +99,7 @@ func (w *World) reapDue() int64 {
 	return due - epoch.UnixMilli()
 }
 
-// tickable reports whether time has somewhere to go: to a timer, or to the end
-// of a ttl znode.
+// tickable reports whether time has somewhere to go: to a timer, or to the end of a ttl znode.
 func (w *World) tickable() bool {
 	if w.outside != nil {
 		return !w.outside.Idle()
@@ -110,8 +108,8 @@ func (w *World) tickable() bool {
 	return len(w.timers) > 0 && (w.calm || w.timers[0].at != restTime) || w.now < due && due != model.Never
 }
 
-// appendTicks appends the ways in which time can go on: the earliest timer fires. Where
-// several clients have timers for that moment, each may be the first.
+// appendTicks appends the ways in which time can pass: the earliest timer fires. If several clients have timers for
+// that moment, each may be the first.
 func (w *World) appendTicks(list []Transition) []Transition {
 	if !w.tickable() || w.outside != nil && len(list) > 0 && w.outside.Hurried() {
 		return list
@@ -130,8 +128,8 @@ func (w *World) appendTicks(list []Transition) []Transition {
 	return list
 }
 
-// tick fires the earliest timer, of c if it is not nil; virtual time jumps to it. If a ttl
-// znode ends before that, it only jumps there.
+// tick fires the earliest timer, of c if it is not nil; virtual time jumps to it. If a ttl znode ends earlier, time
+// only jumps there.
 func (w *World) tick(c *Client) {
 	if w.outside != nil {
 		w.outside.Pass()
@@ -160,15 +158,15 @@ func (w *World) tick(c *Client) {
 	first.g.client.invalidate()
 }
 
-// ends notes that a context has no timer any more: its time is up, or code has cancelled it. Code may find that out
-// without waiting for it, and may ask for its deadline.
+// ends notes that a context no longer has a timer: its time is up, or code has cancelled it. Code may find that out
+// without waiting for it, and may ask for the deadline.
 func (c *Client) ends(x *deadline) {
 	what := uint64(hash.Hash(2).Int(x.place()).Bool(x.Context.Err() == nil).Int(x.at.UnixNano()))
 	c.observed = c.observed.Uint64(what)
 	c.arrive(x.scope, what)
 }
 
-// timerDue reports whether a timer of c is to fire up to that time.
+// timerDue reports whether a timer of c fires at or before that time.
 func (w *World) timerDue(c *Client, at int64) bool {
 	for _, t := range w.timers {
 		if t.at <= at && t.owner() == c {
@@ -178,9 +176,8 @@ func (w *World) timerDue(c *Client, at int64) bool {
 	return false
 }
 
-// reap deletes the first znode, by path, that the leader's container check would
-// delete. The check comes round every minute by default; here it may come at any
-// time.
+// reap deletes the first znode, by path, that the leader's container check would delete. By default that check runs
+// once a minute; here it may run at any time.
 func (w *World) reap() {
 	path := w.dying
 	if w.dying = ""; path == "" {
@@ -189,21 +186,20 @@ func (w *World) reap() {
 	w.commit(nil, 0, &model.Request{Op: model.OpDeleteContainer, Path: path})
 }
 
-// deadline is a context whose timer is virtual. It wraps a cancel context of
-// the standard library, so contexts derived from it need no goroutine. Those of the
-// standard library report context.Canceled, not DeadlineExceeded.
+// deadline is a context with a virtual timer. It wraps a cancel context of the standard library, so contexts derived
+// from it need no goroutine. Contexts that the standard library derives report context.Canceled, not DeadlineExceeded.
 type deadline struct {
 	context.Context
 	end     context.CancelCauseFunc
-	parent  *deadline // that it was derived from; nil: none
+	parent  *deadline // the one that it was derived from; nil: none
 	client  *Client
 	scope   *scope // of the code that made it
 	timer   timer
-	at      time.Time // no later than that of the parent
-	expired bool      // ended by its timer, or that of a parent
+	at      time.Time // no later than the parent's
+	expired bool      // ended by its own timer or that of a parent
 }
 
-// expire ends the context and those that are derived from it, since its time is up.
+// expire ends the context and those derived from it, because its time is up.
 func (d *deadline) expire() {
 	if d.Context.Err() == nil {
 		d.expired = true
@@ -217,7 +213,7 @@ func (d *deadline) expire() {
 	d.client.markDirty()
 }
 
-// within reports whether d is derived from x.
+// within reports whether d is x or derived from x.
 func (d *deadline) within(x *deadline) bool {
 	for d != nil && d != x {
 		d = d.parent

@@ -8,8 +8,8 @@ import (
 	"zksim/model"
 )
 
-// Within runs f. If ctx ends while a request of f is on its way, that request stays in the
-// library and on the wire, and f goes on as if it had failed.
+// Within runs f. If ctx ends while a request of f is on its way, that request stays in the library and on the wire, and
+// f goes on as if it had failed.
 func (e Env) Within(ctx context.Context, f func()) bool {
 	if ctx.Err() != nil {
 		return false
@@ -21,12 +21,12 @@ func (e Env) Within(ctx context.Context, f func()) bool {
 	return !g.left
 }
 
-// overdue reports whether g waits for an answer and may not any longer.
+// overdue reports whether g waits for an answer and may no longer do so.
 func (g *coroutine) overdue() bool {
 	return g.status == calling && g.within != nil && g.within.Err() != nil
 }
 
-// abandon has those who wait for an answer of c go on without one.
+// abandon makes those that wait for an answer of c go on without it.
 func (c *Client) abandon() {
 	for _, g := range c.host.coroutines {
 		if g.status == calling && g.req.via == c {
@@ -35,13 +35,13 @@ func (c *Client) abandon() {
 	}
 }
 
-// leaveRequest has the request of g take its course without g, which goes on with err. As in go-zookeeper, where it
-// belongs to a goroutine of its own, a watch that it leaves is set, with a channel that nobody has.
+// leaveRequest lets the request of g go on without g, which continues with err. In go-zookeeper the request belongs to
+// a separate goroutine. If it sets a watch, nobody has the channel.
 func (c *Client) leaveRequest(g *coroutine, err error) {
 	r := new(request)
 	*r = g.req
 	r.g = nil
-	c = r.via // which may be another connection of the process
+	c = r.via // it may be another connection of the process
 	for _, queue := range [...][]*request{c.unsent, c.wire} {
 		for i, x := range queue {
 			if x == &g.req {
@@ -60,7 +60,7 @@ func (c *Client) leaveRequest(g *coroutine, err error) {
 	if c.w.injector != nil {
 		c.w.injector.Moved(c, &g.req.req, &r.req)
 	}
-	g.req.res = model.Response{} // r has the memory of the other
+	g.req.res = model.Response{} // r has the memory of the old response
 	g.woke(-1, zk.Event{}, err)
 	g.status, g.woken = runnable, true
 }
@@ -73,8 +73,8 @@ func (r *request) hearer() *scope {
 	return r.g.knows()
 }
 
-// unawaited is what happens to an answer that no code waits for: AddAuth, which goes on in a goroutine of its own, has
-// the credentials be sent again on reconnect.
+// unawaited handles an answer that no code waits for. AddAuth goes on in a separate goroutine of the library: its
+// credentials are sent again after a reconnect.
 func (c *Client) unawaited(r *request) {
 	if r.req.Op == model.OpAuth && r.res.Err == model.OK {
 		c.auth = append(c.auth, credential{r.req.Path, r.req.Data})

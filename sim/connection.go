@@ -9,49 +9,49 @@ import (
 // connection is a client's connection and its session: what is on its way in both directions, and the server's end.
 type connection struct {
 	connected bool
-	server    int // index of the connected, else of the last connected server; -1 before
+	server    int // index of the server that it is, or was last, connected to; -1 before
 	session   int64
 	sessions  int64 // how many this client has had
 	orphans   []orphan
-	lastZxid  int64 // of the last reply header
-	lastTxn   int   // place in the log that this stands for
+	lastZxid  int64 // zxid of the last reply header
+	lastTxn   int   // the place in the log that this stands for
 	silent    int64 // virtual time of the last cut
-	served    bool  // a server has taken a request of it
+	served    bool  // a server has taken a request of the client
 
 	wire    []*request // sent, not yet taken by the server
-	await   *request   // taken; the server has not applied the log up to awaitTo
+	await   *request   // taken; the server has not yet applied the log up to awaitTo
 	awaitTo int
-	late    []model.Request // sent before a cut in the present session; may still be executed
+	late    []model.Request // sent in the present session before a cut; may still be executed
 	owed    []owing         // what servers owe the session: writes that went through them before a cut
 	down    []message       // on the way to the client
 	slow    bool            // ... and held back
 	hungup  bool            // the server has closed the connection
-	bound   int             // server that a remote client is to connect to next; -1: any
+	bound   int             // server that a remote client must connect to next; -1: any
 	asks    int             // server that a remote client wants to connect to; -1: none
 	timeout int32           // of the session of a remote client
 	conn    model.Conn      // the server's end
 }
 
-// orphan is a session that goes on although the client was told that it had expired, or was given another one. What
-// was sent in it may still be executed: a server knows nothing of what the client was told elsewhere.
+// orphan is a session that goes on although the client was told that it had expired, or was given another one. What was
+// sent in it may still be executed: a server does not know what the client was told elsewhere.
 type orphan struct {
 	id   int64
-	from int64 // virtual time from which it can end; 0: that is up to others
+	from int64 // virtual time from which it can end; 0: others decide that
 	late []model.Request
-	auth []model.ID // of the connection on which that was sent
+	auth []model.ID // of the connection on which late was sent
 }
 
-// owing says until what place in the log a server has to go before it takes a session's next request: a write of the
-// session went through it.
+// owing says up to what place server at must apply the log before it takes the session's next request, because a write
+// of the session went through that server.
 type owing struct{ at, to int }
 
-// owe says so of server k.
+// owe adds an owing for server k.
 func (c *Client) owe(k, to int) {
 	c.owed = slices.DeleteFunc(c.owed, func(x owing) bool { return x.at == k || c.w.servers[x.at].applied >= x.to })
 	c.owed = append(c.owed, owing{k, to})
 }
 
-// owedBy returns until what place server k has to go; 0: it owes the session nothing.
+// owedBy returns up to what place server k must apply the log; 0: it owes the session nothing.
 func (c *Client) owedBy(k int) int {
 	for _, x := range c.owed {
 		if x.at == k {
@@ -69,7 +69,7 @@ type message struct {
 	at    int // of a reply: how much of the log its server had applied
 }
 
-// isEvent reports whether a message is one of a watch.
+// isEvent reports whether a message is a watch event.
 func (m *message) isEvent() bool { return m.reply == nil && !m.eof }
 
 var loopback = []model.ID{{Scheme: "ip", ID: "127.0.0.1"}}
@@ -80,8 +80,8 @@ func (c *Client) push(m message) {
 	c.invalidate()
 }
 
-// cut ends the connection. What was sent and not yet taken by the server may
-// still be executed (late), unless drop says that it is lost.
+// cut ends the connection. What was sent and not yet taken by the server may still be executed (late), unless drop says
+// that it is lost.
 func (c *Client) cut(drop bool) {
 	c.late, c.silent = c.late[:0], c.w.now
 	if c.await != nil && c.await.req.Op.IsWrite() {
@@ -107,18 +107,18 @@ func (c *Client) cut(drop bool) {
 	}
 }
 
-// manyDown is how many messages on the way are too many to move up when the first one has arrived: SetWatches can make
-// an event of each of 100,000 paths.
+// manyDown is how many messages on the way are too many to move up each time that the first one arrives: SetWatches can
+// cause an event for each of 100,000 paths.
 const manyDown = 64
 
-// deliver hands the far end its next message. Code that has waited for it goes on.
+// deliver gives the far end its next message. Code that waited for it continues.
 func (c *Client) deliver() {
 	if g := c.receive(); g != nil {
 		g.resume()
 	}
 }
 
-// receive hands the far end its next message, and returns the coroutine that can go on with it; nil if none does.
+// receive gives the far end its next message, and returns the coroutine that can continue with it; nil if none can.
 func (c *Client) receive() *coroutine {
 	m := c.down[0]
 	if len(c.down) > manyDown {

@@ -11,19 +11,17 @@ import (
 	"zksim/model/jute"
 )
 
-// libraryMaxPacketLen is the longest packet that fits into go-zookeeper's buffer
-// together with the length in front. A longer one fails in the library with
-// zk.ErrShortBuffer.
+// libraryMaxPacketLen is the longest packet that fits into go-zookeeper's buffer together with the length before it. A
+// longer one fails in the library with zk.ErrShortBuffer.
 const libraryMaxPacketLen = 1536*1024 - 4
 
-// tooLong reports whether the library cannot encode r, which it finds out when it is about to send it: without a
-// connection such a request waits as all others do.
+// tooLong reports whether the library cannot encode r. It finds that out just before it sends r: without a connection
+// such a request waits like all others.
 func (r *request) tooLong() bool { return r.req.PacketLen() > libraryMaxPacketLen }
 
-// wireText is what becomes of a string that the server sends. It encodes a
-// character beyond the basic plane as two surrogates of three bytes each (CESU-8,
-// BinaryOutputArchive.stringToByteBuffer), and the library takes the bytes as
-// they are.
+// wireText returns a string as the library receives it from the server. The server encodes a character beyond the basic
+// plane as two surrogates of three bytes each (CESU-8, BinaryOutputArchive.stringToByteBuffer), and the library takes
+// the bytes as they are.
 func wireText(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return r > 0xffff }) < 0 {
 		return s
@@ -42,7 +40,7 @@ func wireText(s string) string {
 	return string(b)
 }
 
-// javaText is what the server reads of a string that code sends; see [jute.ValidText].
+// javaText returns a string from code as the server reads it; see [jute.ValidText].
 func javaText(s string) string {
 	if utf8.ValidString(s) {
 		return s
@@ -50,7 +48,7 @@ func javaText(s string) string {
 	return string(jute.ValidText([]byte(s)))
 }
 
-// copyACL returns a list in memory of its own, with its strings as they arrive.
+// copyACL returns a copy of a list, with its strings as they arrive.
 func copyACL(list []zk.ACL, arrives func(string) string) []zk.ACL {
 	list = slices.Clone(list)
 	for i := range list {

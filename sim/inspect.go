@@ -2,13 +2,12 @@ package sim
 
 import "zksim/model"
 
-// What an observer may look at between two steps; see World.OnStep. Nothing of it
-// may be changed or kept.
+// What an observer may look at between two steps; see World.OnStep. It must not change or keep any of it.
 
 // Now returns the virtual time in milliseconds.
 func (w *World) Now() int64 { return w.now }
 
-// Stores returns the replicas, that of s1 first.
+// Stores returns the replicas, s1's first.
 func (w *World) Stores() []*model.Server {
 	list := make([]*model.Server, len(w.servers))
 	for k, s := range w.servers {
@@ -17,10 +16,10 @@ func (w *World) Stores() []*model.Server {
 	return list
 }
 
-// Behind returns how many txns server k has not applied yet.
+// Behind returns how many txns server k has not yet applied.
 func (w *World) Behind(k int) int { return w.committed - w.servers[k].applied }
 
-// Next returns the txn that server k applies next; there must be one.
+// Next returns the next txn that server k applies; there must be one.
 func (w *World) Next(k int) *model.Txn {
 	e := &w.log[w.servers[k].applied-w.trimmed]
 	e.txn.Req = &e.req
@@ -30,24 +29,23 @@ func (w *World) Next(k int) *model.Txn {
 // Owner returns the client that opened a session; nil if there is none.
 func (w *World) Owner(session int64) *Client { return w.Client(w.Numbered(session)) }
 
-// Numbered returns the number of the client that opened a session, 1 for c1, also if it has left.
+// Numbered returns the number of the client that opened a session, 1 for c1, even if the client has left.
 func (w *World) Numbered(session int64) int { return int(session >> 12) }
 
-// Session returns the session that the client's library believes in, or 0.
+// Session returns the session that the client's library believes it has, or 0.
 func (c *Client) Session() int64 { return c.session }
 
-// Dialed reports whether the connection is one that its process has made; see [Client.Dial].
+// Dialed reports whether the process has made this connection; see [Client.Dial].
 func (c *Client) Dialed() bool { return !c.undialed }
 
-// Crashed reports whether the process was ended by a fault.
+// Crashed reports whether a fault has ended the process.
 func (c *Client) Crashed() bool { return c.crashed }
 
 // ServerConn is the server's end of the client's connection.
 func (c *Client) ServerConn() *model.Conn { return &c.conn }
 
-// Request returns what Serve, or the transition serve, would execute now: the
-// oldest request on its way, or what was sent before the connection was cut. It
-// is nil if there is none.
+// Request returns what Serve, or the transition serve, would execute now: the oldest request on its way, or one that
+// was sent before the connection was cut; nil if there is none.
 func (c *Client) Request() *model.Request {
 	if !c.connected && len(c.late) > 0 {
 		return &c.late[0]
@@ -55,8 +53,8 @@ func (c *Client) Request() *model.Request {
 	return c.Unserved()
 }
 
-// Straggling returns what the transition late would execute now, sent in an earlier session that goes on; nil if there
-// is nothing.
+// Straggling returns what the transition late would execute now, which was sent in an earlier session that goes on; nil
+// if there is nothing.
 func (c *Client) Straggling() *model.Request {
 	if x := c.straggler(); x != nil {
 		return &x.late[0]
@@ -64,8 +62,8 @@ func (c *Client) Straggling() *model.Request {
 	return nil
 }
 
-// Message is something on its way to a client: the answer Res to the request
-// Reply, the end of the connection, or else a watch event.
+// Message is something on its way to a client: the answer Res to the request Reply, the end of the connection, or else
+// a watch event.
 type Message struct {
 	EOF   bool
 	Reply *model.Request
@@ -73,7 +71,7 @@ type Message struct {
 	Event model.Event
 }
 
-// Messages returns what is on its way to the client, the next first.
+// Messages returns what is on its way to the client, the next message first.
 func (c *Client) Messages() []Message {
 	list := make([]Message, len(c.down))
 	for i := range c.down {
@@ -86,8 +84,7 @@ func (c *Client) Messages() []Message {
 	return list
 }
 
-// Watches returns those watches for which the client's library has a channel
-// that has heard nothing yet.
+// Watches returns the watches for which the client's library has a channel without an event so far.
 func (c *Client) Watches() []model.Watch {
 	list := make([]model.Watch, len(c.watchers))
 	for i, x := range c.watchers {
@@ -96,10 +93,10 @@ func (c *Client) Watches() []model.Watch {
 	return list
 }
 
-// Doing is what a coroutine of a client's code is at.
+// Doing is what a coroutine of client code is doing.
 type Doing string
 
-// What a coroutine may be at.
+// What a coroutine may be doing.
 const (
 	Ready    Doing = "goes on"
 	Unsent   Doing = "waits for a connection"
@@ -136,7 +133,7 @@ func (c *Client) Tasks() []Task {
 	return list
 }
 
-// whereabouts says how far a request has come.
+// whereabouts says how far a request has got.
 func (c *Client) whereabouts(r *request) Doing {
 	if !r.sent {
 		return Unsent

@@ -9,24 +9,23 @@ import (
 	"zksim/model/history"
 )
 
-// server is one member of the ensemble: a replica that has applied a prefix of
-// the log. The leader is always up to date, since a write is committed and applied
-// there in one step; the others lag. For elections see election.go.
+// server is one member of the ensemble: a replica that has applied a prefix of the log. The leader is always up to
+// date, since it commits and applies a write in one step; the others lag. For elections see server_election.go.
 type server struct {
 	w       *World
 	index   int
 	store   *model.Server
 	applied int  // entries of the log
 	frozen  bool // cut off from the leader
-	deposed bool // another was elected, and it does not know that
-	stuck   bool // it is deposed and has proposed something, which nobody will acknowledge
+	deposed bool // another was elected, and this server does not know that
+	stuck   bool // it is deposed and has proposed something that nobody will acknowledge
 }
 
 // entry is one txn of the log.
 type entry struct {
 	txn    model.Txn
 	req    model.Request
-	author *Client // whose request it is; nil for the environment's
+	author *Client // whose request it is; nil: the environment's
 }
 
 func (w *World) leader() *server { return w.servers[w.lead] }
@@ -59,8 +58,7 @@ func (w *World) recordChange(t zk.EventType, path string, session int64, data []
 		Data: string(data)})
 }
 
-// commit appends a txn to the log; the leader applies it at once. Requests of a
-// session that has ended fail.
+// commit appends a txn to the log; the leader applies it at once. Requests of a session that has ended fail.
 func (w *World) commit(c *Client, session int64, r *model.Request) {
 	w.zxid++
 	w.committed++
@@ -90,9 +88,8 @@ func (s *server) applyNext() {
 	s.apply(&e.txn, e.author)
 }
 
-// apply applies a txn and answers those clients of this server that wait for it:
-// its author, and those whose sync it completes. If it ends a session, the
-// connection of that session ends, too.
+// apply applies a txn and answers the clients of this server that wait for it: its author, and those whose sync it
+// completes. If it ends a session, it also ends that session's connection.
 func (s *server) apply(t *model.Txn, author *Client) {
 	w := s.w
 	res := &w.answer
@@ -122,8 +119,8 @@ func (s *server) apply(t *model.Txn, author *Client) {
 	}
 }
 
-// anySync reports whether a client may wait for the answer to a sync, for worlds of so many clients that not all of
-// them can be asked at each step.
+// anySync reports whether a client may wait for the answer to a sync. It is for worlds with too many clients to ask all
+// of them at each step.
 func (w *World) anySync() bool {
 	w.syncs = slices.DeleteFunc(w.syncs, func(c *Client) bool {
 		return c.await == nil || c.await.req.Op != model.OpSync
@@ -144,7 +141,7 @@ func (s *server) answer(c *Client) {
 	c.await = nil
 }
 
-// hangup closes the connection of c from the server's side, unless that has been done.
+// hangup closes the connection of c from the server's side, unless it is already closed.
 func (s *server) hangup(c *Client) {
 	if c.hungup {
 		return
@@ -161,10 +158,8 @@ func (s *server) catchUp(to int) {
 	}
 }
 
-// serve executes the next request of c: a read against what the server has
-// applied, a write at the leader. The answer to a write, or to sync, is given
-// when this server has applied the log up to it; until then the requests behind
-// it wait.
+// serve executes the next request of c: a read on what the server has applied, a write at the leader. The answer to a
+// write, or to sync, is given when this server has applied the log up to it. Until then the requests behind it wait.
 func (c *Client) serve() {
 	w := c.w
 	c.served = true
@@ -208,8 +203,7 @@ func (c *Client) serve() {
 	}
 }
 
-// serveNextLate executes the next request that was sent before the connection was
-// cut. Nobody waits for the answer.
+// serveNextLate executes the next request that was sent before the connection was cut. Nobody waits for the answer.
 func (c *Client) serveNextLate() {
 	r := c.late[0]
 	c.late = append(c.late[:0], c.late[1:]...)
@@ -221,8 +215,8 @@ func (c *Client) serveNextLate() {
 	}
 }
 
-// serveLate executes a request that was sent in a session on a connection that is cut. It reports false if the server
-// ends the connection for it, so that what comes behind is lost.
+// serveLate executes a request that was sent in a session on a connection that is cut. It returns false if the server
+// ends the connection because of it, so that the requests behind it are lost.
 func (c *Client) serveLate(session int64, r *model.Request) bool {
 	if r.PacketLen() > model.MaxPacketLen {
 		return false
@@ -236,8 +230,8 @@ func (c *Client) serveLate(session int64, r *model.Request) bool {
 	return code == model.OK
 }
 
-// straggler returns the oldest session of c that goes on without it and in which something was sent that may still be
-// executed; nil if there is none.
+// straggler returns the oldest session of c that goes on without it and has requests that may still be executed; nil if
+// there is none.
 func (c *Client) straggler() *orphan {
 	i := slices.IndexFunc(c.orphans, func(x orphan) bool { return len(x.late) > 0 })
 	if i < 0 {
@@ -260,15 +254,14 @@ func (c *Client) serveOrphan() {
 	}
 }
 
-// servable reports whether the server takes the next request of c now. The
-// requests of a session wait behind its own write, also behind one that came by
-// an earlier connection to the same server (CommitProcessor).
+// servable reports whether the server takes the next request of c now. The requests of a session wait behind its own
+// write, even one that came by an earlier connection to the same server (CommitProcessor).
 func (c *Client) servable() bool {
 	return c.connected && len(c.wire) > 0 && c.await == nil && !c.hungup &&
 		c.w.servers[c.server].applied >= c.owedBy(c.server)
 }
 
-// authenticate answers an auth packet: the identity belongs to the connection.
+// authenticate answers an auth packet. The identity belongs to the connection.
 func (w *World) authenticate(c *Client, s *server, r *request) {
 	r.res = model.Response{Op: model.OpAuth}
 	c.conn.Auth, r.res.Err = model.Authenticate(c.conn.Auth, r.req.Path, r.req.Data)

@@ -8,25 +8,23 @@ import (
 	"zksim/model"
 )
 
-// Elections. There is one log, and the leader appends to it; so nothing that was acknowledged is ever lost. At
-// an election the other servers apply all of it before they serve anybody, the epoch goes up by one and the
-// counter of zxids starts anew, all connections but those to a deposed leader end, and the timers of all sessions
-// start anew.
+// Elections. There is one log, and the leader appends to it, so nothing that was acknowledged is ever lost. At an
+// election the other servers apply all of it before they serve anybody. The epoch goes up by one, and the counter of
+// zxids starts anew. All connections except those to a deposed leader end, and the timers of all sessions start anew.
 //
-// A deposed leader is one that was cut off and does not know that another was elected. Its replica stands still.
-// It goes on answering reads, and a sync at once, as long as it has nothing outstanding; it accepts clients that
-// have seen no more than it has; its proposals reach nobody, so who has made one waits. By its own clock it tells
-// clients that their sessions have expired. When it finds out, its connections end, its proposals are gone, and it
-// catches up.
+// A deposed leader is one that was cut off and does not know that another was elected. Its replica stands still. It
+// goes on answering reads, and a sync at once while it has nothing outstanding. It accepts clients that have seen no
+// more than it has. Its proposals reach nobody, so a client that has made one waits. By its own clock it tells clients
+// that their sessions have expired. When it finds out, its connections end, its proposals are gone, and it catches up.
 //
-// A request on its way to the leader when that is deposed vanishes, or the quorum has it and the leader does not
-// know: see [World.Depose]. One that is on its way to a server that restarts has been executed (transition serve),
-// and the answer is lost, or it vanishes.
+// When a leader is deposed, a request on its way to it either vanishes, or the quorum has it and the leader does not
+// know: see [World.Depose]. When a server restarts, a request on its way to it has either been executed (transition
+// serve) and the answer is lost, or it vanishes.
 
 // never is a place in the log that no server will ever apply.
 const never = math.MaxInt
 
-// outage is how many more times than else a client may try all servers in vain while they elect a leader.
+// outage is how many more times than usual a client may try all servers in vain while they elect a leader.
 const outage = 2
 
 // Leader returns the index of the server that leads.
@@ -42,9 +40,9 @@ func (w *World) Deposed() int {
 	return -1
 }
 
-// Successor returns the index of the server that would be elected in place of the leader: the next one, for the
-// others have the same log, whatever they have applied of it; -1 if there cannot be an election, since there are
-// too few servers or a leader was deposed already.
+// Successor returns the index of the server that would be elected in place of the leader. It is the next one, since all
+// others have the same log, whatever they have applied of it. It is -1 if there cannot be an election, because there
+// are too few servers or a leader is already deposed.
 func (w *World) Successor() int {
 	if len(w.servers) < 3 || w.Deposed() >= 0 {
 		return -1
@@ -52,14 +50,14 @@ func (w *World) Successor() int {
 	return (w.lead + 1) % len(w.servers)
 }
 
-// Elect has the leader restart and Successor elected. What was on its way between clients and servers is lost.
+// Elect restarts the leader and elects Successor. What was on its way between clients and servers is lost.
 func (w *World) Elect() {
 	w.elect(w.Successor(), nil)
 }
 
-// Depose cuts the leader off from the others, which elect Successor; it does not know that until the transition
-// stepdown. If c is not nil, the oldest unserved request of c, a write on its way to the leader, was proposed
-// before, and the quorum has it, but the leader does not hear of that.
+// Depose cuts the leader off from the others, which elect Successor. The leader does not know that until the transition
+// stepdown. If c is not nil, the oldest unserved request of c, a write on its way to the leader, was proposed before
+// that: the quorum has it, but the leader does not hear of that.
 func (w *World) Depose(c *Client) {
 	next := w.Successor()
 	w.leader().deposed = true
@@ -98,7 +96,7 @@ func (w *World) elect(k int, proposer *Client) {
 	}
 }
 
-// survive commits the next request of c, of which its server, deposed, does not hear.
+// survive commits the next request of c; its server is deposed and does not hear of that.
 func (c *Client) survive() {
 	r := c.wire[0]
 	c.wire = append(c.wire[:0], c.wire[1:]...)
@@ -113,10 +111,10 @@ func (s *server) join() {
 	s.store.SetZxid(s.w.zxid)
 }
 
-// ahead reports whether c has seen more than s has, if only that a new epoch has begun.
+// ahead reports whether c has seen more than s has, even if only the beginning of a new epoch.
 func (c *Client) ahead(s *server) bool { return c.lastTxn > s.applied || c.lastZxid > s.store.Zxid() }
 
-// authority returns the server that knows for s which sessions there are: the leader, or s if it believes to be that.
+// authority returns the server that tells s which sessions exist: the leader, or s itself if it believes that it leads.
 func (s *server) authority() *server {
 	if s.deposed {
 		return s
@@ -124,7 +122,7 @@ func (s *server) authority() *server {
 	return s.w.leader()
 }
 
-// stepDown has a deposed leader find out.
+// stepDown lets a deposed leader find out.
 func (s *server) stepDown() {
 	for _, c := range s.w.clients {
 		if c.connected && c.server == s.index && !c.hungup {
@@ -137,11 +135,11 @@ func (s *server) stepDown() {
 	s.join()
 }
 
-// unheard is the earliest virtual time at which a deposed leader has not heard of a client for the session timeout. It
-// knows of no election but its own.
+// unheard returns the earliest virtual time at which a deposed leader has not heard of a client for the session
+// timeout. It knows of no election after its own.
 func (c *Client) unheard() int64 { return max(c.silent+int64(c.w.SessionTimeout)/3, c.w.former) }
 
-// disown is the answer of a deposed leader, server k, to a reconnect of a client of which it has not heard for the
+// disown is the answer of a deposed leader, server k, to a reconnect of a client that it has not heard of for the
 // session timeout.
 func (c *Client) disown(k int) {
 	w := c.w
@@ -150,10 +148,10 @@ func (c *Client) disown(k int) {
 	c.expired(k)
 }
 
-// lapsable reports whether a session can end whose client was told that it had: it has got round to acting on
-// that, which takes less time than the new leader gives the session. When the faults are over that comes before
-// time goes on. For one whose client was given another, it is its code that has got round to acting on the loss of the
-// connection, which takes less time than is left of the session.
+// lapsable reports whether a session can end whose client was told that it had ended. The client must have acted on
+// that, which takes less time than the new leader gives the session. Once the faults are over this comes before time
+// passes. If the client was given another session, its code must have acted on the loss of the connection, which takes
+// less time than is left of the session.
 func (c *Client) lapsable() bool {
 	if len(c.orphans) == 0 || c.host.paused {
 		return false
@@ -161,7 +159,7 @@ func (c *Client) lapsable() bool {
 	return c.closed || !c.busyUntil(max(c.w.respite, c.orphans[0].from)) || c.w.calm && !c.runnable()
 }
 
-// lapse ends the oldest orphan of the client.
+// lapse ends the client's oldest orphan.
 func (c *Client) lapse() {
 	w := c.w
 	x := c.orphans[0]

@@ -5,14 +5,13 @@ import "slices"
 // Change is what has happened to a client, whatever else was on its way to and from it.
 type Change struct {
 	after Part     // without what is on its way
-	wire  []packet // that were sent
+	wire  []packet // packets that were sent
 	heard bool     // a message has arrived
 	cut   bool     // the connection was cut
 }
 
-// Change returns what has happened to the client between p and q; false if that is nothing that
-// could happen with something else on its way. With heard, the first message has arrived; with
-// cut, its connection was cut, if it had one and has none.
+// Change returns what has happened to the client between p and q; false if it could not also happen with something else
+// on its way. With heard, the first message has arrived. With cut, the connection was cut if p had one and q has none.
 func (p *Part) Change(q *Part, heard, cut bool) (*Change, bool) {
 	c := &Change{after: *q, heard: heard, cut: cut && p.connected && !q.connected}
 	if c.cut == (p.connected == q.connected) {
@@ -31,8 +30,7 @@ func (p *Part) Change(q *Part, heard, cut bool) (*Change, bool) {
 	return c, x.key == q.key
 }
 
-// Apply sets q to the part after the change has happened to p. It uses the memory of q for what is on
-// its way.
+// Apply sets q to the part after the change has happened to p. It reuses q's memory for what is on its way.
 func (c *Change) Apply(p, q *Part) {
 	wire, late, down := q.wire[:0], q.late[:0], q.down[:0]
 	*q = c.after

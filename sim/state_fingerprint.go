@@ -6,10 +6,9 @@ import (
 	"zksim/internal/hash"
 )
 
-// Fingerprint returns a hash of the world's state: servers, log, messages on
-// their way, libraries, the virtual time, and the clients' code, which is determined
-// by what it has seen. Two worlds of the same configuration and program whose
-// fingerprints are equal have the same futures, but for hash collisions.
+// Fingerprint returns a hash of the world's state: servers, log, messages on their way, libraries, the virtual time,
+// and the clients' code, whose state is determined by what it has seen. Except for hash collisions, two worlds of the
+// same configuration and program with equal fingerprints have the same futures.
 func (w *World) Fingerprint() uint64 {
 	servers := w.Servers()
 	h := hash.Hash(servers.hash).Uint64(w.Rest()).Int(w.now)
@@ -30,7 +29,7 @@ func (w *World) everywhere() int {
 	return n
 }
 
-// lacks returns how much of the log up to a place a server has not applied; -1 if nobody ever will.
+// lacks returns how much of the log up to a place a server has not yet applied; -1 if no server ever will.
 func lacks(to int, s *server) int64 {
 	if to == never {
 		return -1
@@ -38,8 +37,7 @@ func lacks(to int, s *server) int64 {
 	return int64(max(0, to-s.applied))
 }
 
-// ahead returns how many txns of the log up to place at are missing on the server that is
-// furthest behind.
+// ahead returns how many txns of the log up to place at are missing on the server that is furthest behind.
 func (w *World) ahead(at int) int64 { return int64(max(0, at-w.everywhere())) }
 
 func bit(b bool) uint64 {
@@ -49,8 +47,7 @@ func bit(b bool) uint64 {
 	return 0
 }
 
-// body returns a hash of the client without its connection, its timers, its watches and its seat: of its code and
-// library.
+// body returns a hash of the client's code and library, without its connection, timers, watches and seat.
 func (c *Client) body() uint64 {
 	h := c.knowledge(c.flags(0))
 	h = h.Int(int64(c.server)).Int(int64(c.tried)).Int(int64(c.state)).Int(c.session).Int(c.sessions)
@@ -81,15 +78,15 @@ func (c *Client) body() uint64 {
 	return uint64(h)
 }
 
-// flags appends what is true of the client or not, but for what its seat says.
+// flags appends the yes-or-no facts about the client, except those in its seat.
 func (c *Client) flags(h hash.Hash) hash.Hash {
 	hungup := c.hungup && len(c.w.servers) == 1
 	return h.Uint64(bit(c.connected) | bit(c.closed)<<1 | bit(c.rounded)<<2 | bit(hungup)<<3 | bit(c.host.paused)<<4 |
 		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(c.closing)<<7 | bit(c.interrupt != nil)<<8 | bit(c.undialed)<<10)
 }
 
-// hashed appends what the coroutine does and what it finds when it goes on. Where it is in its code is
-// determined by what the code has seen.
+// hashed appends what the coroutine does and what it finds when it continues. Its place in the code is determined by
+// what the code has seen.
 func (g *coroutine) hashed(h hash.Hash) hash.Hash {
 	h = h.Uint64(g.title).Uint64(uint64(g.status) | bit(g.begun)<<8 | bit(g.slow)<<9 | bit(g.woken)<<10)
 	h = h.Int(int64(g.got)).Uint64(failure(g.req.err)).Uint64(eventHash(g.event))
@@ -111,8 +108,8 @@ func (g *coroutine) hashed(h hash.Hash) hash.Hash {
 	return h
 }
 
-// hashChannel appends which of the library's channels ch is: all of one kind for one znode get
-// the same event, and so do all those for the session's next change.
+// hashChannel appends which of the library's channels ch is. All channels of one kind for one znode get the same event,
+// as do all for the session's next change.
 func (c *Client) hashChannel(h hash.Hash, ch <-chan zk.Event) hash.Hash {
 	for i := range c.watchers {
 		if x := &c.watchers[i]; x.ch == ch {
@@ -144,16 +141,15 @@ func failure(err error) uint64 {
 	return hashOf(err.Error())
 }
 
-// Learn notes that the client's code has got a value from elsewhere than its connection
-// and its environment.
+// Learn notes that the client's code has got a value from elsewhere than its connection and its environment.
 func (c *Client) Learn(x uint64) { c.here().learn(x) }
 
-// Leave notes that the client's code has left a value to the judges, besides the events in the history, which counts
-// also when the code forgets that it has.
+// Leave notes that the client's code has left a value to the judges, besides the events in the history. It counts even
+// if the code forgets that it has done so.
 func (c *Client) Leave(x uint64) { c.judged = c.judged.Uint64(x) }
 
-// see notes what the client's code learns when a coroutine goes on. What it can ask
-// for without a message is noted when it asks.
+// see notes what the client's code learns when a coroutine continues. What it can ask for without a message is noted
+// when it asks.
 func (c *Client) see(g *coroutine) {
 	g.learn(uint64(hash.Hash(0).Int(int64(g.got)).Uint64(failure(g.req.err)).Uint64(eventHash(g.event))))
 	c.lookAround(g)

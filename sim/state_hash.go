@@ -5,8 +5,7 @@ import (
 	"zksim/model"
 )
 
-// hashRequest appends all that a server could see of r, but for the zxid of a
-// SetWatches; see watched.
+// hashRequest appends all that a server could see of r, except the zxid of a SetWatches; see watched.
 func hashRequest(h hash.Hash, r *model.Request) hash.Hash {
 	h = h.Int(int64(r.Op)).Int(int64(r.Version)).Int(int64(r.Flags)).Int(int64(r.Mode)).Int(r.TTL).Bool(r.Watch)
 	h = model.HashACL(h.String(r.Path).Bytes(r.Data), r.ACL).Int(int64(len(r.Ops)))
@@ -67,10 +66,10 @@ func hashIdentities(h hash.Hash, list []model.ID) hash.Hash {
 // hashOf returns the hash of a string.
 func hashOf(s string) uint64 { return uint64(hash.Hash(0).String(s)) }
 
-// Hash returns the running hash: a digest of every step so far and of all that
-// the clients sent and saw. It depends on nothing but the schedule.
+// Hash returns the running hash: a digest of every step so far and of all that the clients sent and saw. It depends
+// only on the schedule.
 func (w *World) Hash() uint64 { return uint64(w.hash) }
 
-// Hashes returns the running hash after each step. Two runs of one schedule
-// that differ part at the first index where these do.
+// Hashes returns the running hash after each step. Two runs of one schedule that differ part at the first index where
+// their hashes do.
 func (w *World) Hashes() []uint64 { return w.hashes }

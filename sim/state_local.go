@@ -2,10 +2,10 @@ package sim
 
 import "slices"
 
-// What exhaustive search must know of transitions that concern one client alone.
+// What exhaustive search must know about transitions that concern only one client.
 
-// Busy returns what [World.Normal] does, except that time passes only when nothing else
-// can happen, and that the faults may be over then as well.
+// Busy returns the same as [World.Normal], except that time passes only when nothing else can happen, and that the
+// faults may also end then.
 func (w *World) Busy() []Transition {
 	list := w.Normal()
 	if len(list) > 0 && list[0].Kind == Tick {
@@ -21,8 +21,7 @@ func (w *World) Busy() []Transition {
 	return list
 }
 
-// Ticks returns the ways in which time can pass although something else can happen; none once
-// faults are over.
+// Ticks returns the ways in which time can pass although something else can happen; none once faults are over.
 func (w *World) Ticks() []Transition {
 	if w.calm {
 		return nil
@@ -35,11 +34,11 @@ func (c *Client) Timed() bool {
 	return slices.ContainsFunc(c.w.timers, func(t *timer) bool { return t.owner() == c })
 }
 
-// Opening returns the ways in which the first client that never had a connection can get
-// one; none if there is no such client.
+// Opening returns the ways in which the first client that never had a connection can get one; none if there is no such
+// client.
 func (w *World) Opening() (list []Transition) {
 	for _, c := range w.clients {
-		if c.sessions > 0 || c.closed || c != c.host { // another connection is one of a program that has begun
+		if c.sessions > 0 || c.closed || c != c.host { // another connection belongs to a program that has begun
 			continue
 		}
 		for _, t := range w.Normal() {
@@ -54,10 +53,9 @@ func (w *World) Opening() (list []Transition) {
 	return list
 }
 
-// Local reports whether t, which must be one of w.Normal(), changes nothing but its
-// client and the connection of that, and what client code writes to the history. With several
-// servers a connection is not local, since where it is possible depends on what the servers
-// have applied.
+// Local reports whether t, which must be one of w.Normal(), changes only its client, that client's connection, and what
+// client code writes to the history. With several servers a connection is not local: where it is possible depends on
+// what the servers have applied.
 func (w *World) Local(t Transition) bool {
 	switch t.Kind {
 	case Run, Deliver, Round, Resume, Undelay:
@@ -71,11 +69,10 @@ func (w *World) Local(t Transition) bool {
 // Served reports whether a server has taken a request of the client.
 func (c *Client) Served() bool { return c.served }
 
-// Prompt returns the next step of code that does not take its time: that of the oldest
-// coroutine that can go on, of the first client that has one. A program begins when it
-// likes, and so goes on what has stopped of its own accord, by Env.Yield or Env.Now.
-// Code is that quick where its steps take no time compared to messages. With slowWakes,
-// what was woken by an event, the end of its context, or a lost connection goes on when it likes, too.
+// Prompt returns the next step of code that continues at once: the step of the oldest coroutine that can continue, of
+// the first client that has one. A program begins when it likes. Code that has stopped of its own accord, by Env.Yield
+// or Env.Now, also continues when it likes. Code is that quick if its steps take no time compared to messages. With
+// slowWakes, code woken by an event, the end of its context, or a lost connection also continues when it likes.
 func (w *World) Prompt(slowWakes bool) (Transition, bool) {
 	for _, c := range w.clients {
 		if c.paused {

@@ -13,16 +13,16 @@ type Part struct {
 	body      uint64
 	session   int64
 	caller    uint64 // hash of the client as the servers know it
-	roster    uint64 // hash of what transitions call its coroutines
-	stance    uint64 // hash of what decides what can happen to it, but for what is on its way and time
-	begun     bool   // has had a connection, or never will have one
+	roster    uint64 // hash of the names of its coroutines in transitions
+	stance    uint64 // hash of what decides what can happen to it, except time and what is on its way
+	begun     bool   // it has had a connection, or never will have one
 	connected bool
 	hungup    bool // by the server
 	closed    bool
 	served    bool
-	leaves    bool       // code may go on without the answer to a request of it, see Env.Within
-	auth      []model.ID // caller in full
-	live      bool       // the requests are in memory that will be used again
+	leaves    bool       // code may go on without the answer to a request, see Env.Within
+	auth      []model.ID // those in caller, in full
+	live      bool       // the requests are in memory that will be reused
 	timers    []pending
 	ends      int64     // virtual time at which the session can end; 0: connected
 	watched   []watched // watches of the library
@@ -30,16 +30,16 @@ type Part struct {
 	late      []packet
 	down      []Parcel
 	seat      seat
-	orphaned  bool // a session of it goes on that its library has not
+	orphaned  bool // a session goes on that its library no longer has
 
 	key   uint64 // hash of all that
-	core  uint64 // of all but what is on its way
+	core  uint64 // of all except what is on its way
 	head  uint64 // of what decides what can happen
-	end   uint64 // of what the servers know of the client, with its seat; 0 with one server
-	plain uint64 // of all but watches, what is on its way to the client, and the roster
+	end   uint64 // of what the servers know about the client, with its seat; 0 with one server
+	plain uint64 // of all except watches, what is on its way to the client, and the roster
 }
 
-// watched is a watch that will be set again on a reconnect, and since when: a zxid.
+// watched is a watch that will be set again on a reconnect, and the zxid since when it waits.
 type watched struct {
 	path  uint64 // hash
 	since int64
@@ -59,7 +59,7 @@ type packet struct {
 // Key returns a hash of the part. Parts with the same key behave alike.
 func (p *Part) Key() uint64 { return p.key }
 
-// Core returns a hash of the part but for what is on its way.
+// Core returns a hash of the part without what is on its way.
 func (p *Part) Core() uint64 { return p.core }
 
 // Caller returns a hash of the client as the servers know it.
@@ -82,20 +82,20 @@ func (p *Part) parcel(h hash.Hash, i int) hash.Hash {
 	return h
 }
 
-// End returns a hash of what the servers know of the client; 0 with one server, which sees it of the request.
+// End returns a hash of what the servers know about the client; 0 with one server, where the request shows it.
 func (p *Part) End() uint64 { return p.end }
 
-// Orphaned reports whether a session of the client goes on that its library has not.
+// Orphaned reports whether a session of the client goes on that its library no longer has.
 func (p *Part) Orphaned() bool { return p.orphaned }
 
 // Alive reports whether the client has not ended.
 func (p *Part) Alive() bool { return !p.closed }
 
-// Server returns the index of the server that the client is, or was last, connected to, where there are several.
+// Server returns the index of the server that the client is, or was last, connected to, if there are several.
 func (p *Part) Server() int { return p.seat.server }
 
-// Head returns a hash of what decides what can happen to the client next, where that does not
-// depend on what a request says: of what is on its way only whether it is there.
+// Head returns a hash of what decides what can happen to the client next, unless that depends on the content of a
+// request. Of what is on its way it only counts whether there is something.
 func (p *Part) Head() uint64 { return p.head }
 
 // Begun reports whether the client has had a connection, or will never have one.
@@ -107,15 +107,15 @@ func (p *Part) Served() bool { return p.served }
 // Connected reports whether the client has a connection.
 func (p *Part) Connected() bool { return p.connected }
 
-// Leaves reports whether code of the client may give up a request: then what a step does depends on where that is.
+// Leaves reports whether client code may give up a request: then what a step does depends on where the request is.
 func (p *Part) Leaves() bool { return p.leaves }
 
-// Ends returns the virtual time at which the session of a client without a connection can end; 0 if
-// it has a connection.
+// Ends returns the virtual time at which the session of a client without a connection can end; 0 if it has a
+// connection.
 func (p *Part) Ends() int64 { return p.ends }
 
-// Next returns a hash of the request that the servers take next of the client, and of its
-// sender; false if there is none.
+// Next returns a hash of the next request that the servers take from the client, and of its sender; false if there is
+// none.
 func (p *Part) Next() (request uint64, ok bool) {
 	next := p.next()
 	if next == nil {
@@ -125,7 +125,7 @@ func (p *Part) Next() (request uint64, ok bool) {
 	return uint64(since(h, next.watched).Bool(p.connected)), true
 }
 
-// next returns the request that the servers take next of the client; nil if there is none.
+// next returns the next request that the servers take from the client; nil if there is none.
 func (p *Part) next() *packet {
 	switch {
 	case len(p.wire) > 0:
@@ -136,7 +136,7 @@ func (p *Part) next() *packet {
 	return nil
 }
 
-// Part sets p to the state of the client. It uses the memory of p.
+// Part sets p to the state of the client. It reuses p's memory.
 func (c *Client) Part(p *Part) {
 	p.id, p.body, p.session, p.begun = c.id, c.body(), c.session, c.sessions > 0 || c.closed || c != c.host
 	p.connected, p.hungup, p.served, p.ends = c.connected, c.hungup, c.served, 0
@@ -173,8 +173,8 @@ func (c *Client) Part(p *Part) {
 	p.seal()
 }
 
-// stance returns a hash of all that World.Normal and the faults that strike no requests ask of a client besides what is
-// on its way, its seat, what the servers have of it, and the time.
+// stance returns a hash of all that World.Normal, and the faults that strike no requests, ask of a client, except what
+// is on its way, its seat, what the servers have of it, and the time.
 func (c *Client) stance() uint64 {
 	h := c.flags(hash.Hash(0).Int(int64(c.id))).Bool(c.session != 0).Bool(len(c.unsent) > 0)
 	if len(c.w.servers) > 1 {
@@ -197,8 +197,8 @@ func (p *Part) event() uint64 {
 	return p.down[0].what & 3
 }
 
-// strikable says which faults that ask for what is on its way to the server, besides that there is something, are
-// possible: see [Client.Unwritten] and [Client.Overtaken].
+// strikable says which of the faults are possible that depend on what is on its way to the server, not only on whether
+// something is: see [Client.Unwritten] and [Client.Overtaken].
 func (p *Part) strikable() (faults uint64) {
 	for i := range p.wire {
 		x := &p.wire[i]
@@ -221,7 +221,7 @@ func (p *Part) timed() uint64 {
 	return bit(len(p.timers) > 0) | bit(slices.ContainsFunc(p.timers, early))<<1
 }
 
-// packetOf returns a request as it is on its way; g waits for the answer, nil if nobody does.
+// packetOf returns the packet of a request on its way. g waits for the answer; nil if nobody does.
 func (c *Client) packetOf(req *model.Request, g *coroutine) packet {
 	var list []watched
 	if l := req.Watches; l != nil {
@@ -235,7 +235,7 @@ func (c *Client) packetOf(req *model.Request, g *coroutine) packet {
 	return packet{titleOf(g), uint64(c.hashRequest(0, req)), req, write, write || req.Op == model.OpAuth, list}
 }
 
-// severs reports whether a server may end the connection for the request, so that what comes behind it is lost.
+// severs reports whether a server may end the connection because of the request, so that what follows it is lost.
 func (x *packet) severs() bool {
 	return x.req.Op == model.OpAuth || x.req.PacketLen() > model.MaxPacketLen
 }
@@ -249,7 +249,7 @@ func (x *packet) request() *request {
 	return r
 }
 
-// own gives the packet a request in memory of its own.
+// own copies the packet's request into separate memory.
 func (x *packet) own() {
 	if x.req == nil {
 		return
@@ -263,7 +263,7 @@ func (x *packet) own() {
 	x.req = &req
 }
 
-// titleOf returns what tells a coroutine from others of its client; 0 for nil.
+// titleOf returns what distinguishes a coroutine from others of its client; 0 for nil.
 func titleOf(g *coroutine) uint64 {
 	if g == nil {
 		return 0
@@ -281,8 +281,8 @@ func (c *Client) parcel(i int) Parcel {
 	return x
 }
 
-// hash returns a hash of a message on its way to a client, whose last bits say whether it is a watch event, and whether
-// code waits for it.
+// hash returns a hash of a message on its way to a client. Its last bits say whether the message is a watch event, and
+// whether code waits for it.
 func (m *message) hash(c *Client) uint64 {
 	ev := &m.event
 	h := hash.Hash(0).Bool(m.eof).Bool(ev.Caught).Int(int64(ev.Type)).String(ev.Path).Int(ev.Zxid)
@@ -338,8 +338,8 @@ func (p *Part) seal() {
 	p.key = uint64(key)
 }
 
-// Fingerprint returns a hash of the part beside these servers, with each salt another one: of since when its watches
-// wait it counts what they have missed.
+// Fingerprint returns a hash of the part beside these servers, a different one for each salt. Instead of since when its
+// watches wait, it counts what they have missed.
 func (p *Part) Fingerprint(s *Servers, salt uint64) uint64 {
 	h := hash.Hash(p.plain + salt)
 	for i := range p.watched {

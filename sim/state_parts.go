@@ -8,26 +8,25 @@ import (
 	"zksim/model"
 )
 
-// The state of a world in parts: its servers, each client with its connection, the
-// time, and the rest. What a step does to a part depends on few others, so exhaustive
-// search can remember it and need not run the code again.
+// The state of a world in parts: its servers, each client with its connection, the time, and the rest. What a step does
+// to a part depends on few other parts, so exhaustive search can remember it and need not run the code again.
 
-// Servers is the state of the servers, and what is asked about it elsewhere.
+// Servers is the state of the servers, and what others ask about it.
 type Servers struct {
 	hash    uint64
-	mortal  bool // a znode ends some time, or may be reaped
+	mortal  bool // a znode will end, or may be reaped
 	members []member
 	lead    int
 	respite int64
 	former  int64
 	log     []logged // what some server has not applied
-	before  int64    // zxid before that
+	before  int64    // the zxid before these
 	moves   []Transition
 	stance  uint64
 	deposed uint64
 }
 
-// logged is an entry of the log without memory of the run that it comes from.
+// logged is an entry of the log that shares no memory with the run that it comes from.
 type logged struct {
 	txn    model.Txn
 	req    model.Request
@@ -42,14 +41,14 @@ type member struct {
 	deposed, stuck bool
 }
 
-// Stored is what a replica has; servers that have applied the same share one. It does not change.
+// Stored is what a replica has. Servers that have applied the same share one. It does not change.
 type Stored struct {
-	snapshot *model.Snapshot // for a Replica; nil: there is more to it
+	snapshot *model.Snapshot // for a Replica; nil: the server has more than that
 	sessions []int64
 	changed  []stamp // by path
 }
 
-// stamp says when a znode has changed last: zxids.
+// stamp says when a znode has last changed, as zxids.
 type stamp struct {
 	path           uint64 // hash
 	data, children int64
@@ -64,10 +63,10 @@ func (s *Servers) Moves() []Transition { return s.moves }
 // Several reports whether there is more than one server.
 func (s *Servers) Several() bool { return len(s.members) > 1 }
 
-// Deposed returns a hash of the leader that was deposed and does not know it; 0 if there is none.
+// Deposed returns a hash of the deposed leader that does not know it is; 0 if there is none.
 func (s *Servers) Deposed() uint64 { return s.deposed }
 
-// Respite returns until when, after an election, no session ends; 0 if that is over.
+// Respite returns until when, after an election, no session ends; 0 if that time is over.
 func (s *Servers) Respite(now int64) int64 {
 	if s.respite <= now {
 		return 0
@@ -83,14 +82,14 @@ func (w *World) Everywhere() int64 {
 	return int64(w.everywhere())
 }
 
-// Stance returns a hash of what decides which steps of the servers and which faults of theirs are possible, and with
-// [Servers.Of] and [Part.Head], those of a client.
+// Stance returns a hash of what decides which steps and faults of the servers are possible and, with [Servers.Of] and
+// [Part.Head], which of a client.
 func (s *Servers) Stance() uint64 { return s.stance }
 
 // Mortal reports whether there are znodes whose end is a matter of time.
 func (s *Servers) Mortal() bool { return s.mortal }
 
-// ServersHash returns what the Hash of [World.Servers] would.
+// ServersHash returns the Hash of [World.Servers].
 func (w *World) ServersHash() uint64 {
 	var h hash.Hash
 	for _, s := range w.servers {
@@ -154,7 +153,7 @@ func (w *World) Servers() *Servers {
 	return s
 }
 
-// standing returns the stance of the servers, which all have applied so many txns.
+// standing returns the stance of the servers; base is how many txns all of them have applied.
 func (w *World) standing(base int) uint64 {
 	h := hash.Hash(w.lead).Int(int64(w.committed - base))
 	for _, s := range w.servers {
@@ -163,7 +162,7 @@ func (w *World) standing(base int) uint64 {
 	return uint64(h)
 }
 
-// stored returns what the server has: from World.Share, if it is kept there.
+// stored returns what the server has, from World.Share if that has it.
 func (s *server) stored() *Stored {
 	if s.w.Share == nil {
 		return storedOf(s.store)
@@ -181,10 +180,10 @@ func storedOf(s *model.Server) *Stored {
 	return x
 }
 
-// missed returns what the servers make of a watch whose client says that it knows all up
-// to a zxid: whether the znode, or its list of children, has changed since, on each server and by each txn that some
-// server has not applied, but for those that change nothing and have the zxid of the one before them, see
-// [Detail.DenseZxids]. What is yet to change will be newer in any case.
+// missed returns what the servers make of a watch whose client says that it knows everything up to a zxid. That is
+// whether the znode, or its list of children, has changed since, on each server and by each txn that some server has
+// not applied. Txns that change nothing and have the zxid of the one before do not count, see [Detail.DenseZxids]. What
+// is yet to change will be newer in any case.
 func (s *Servers) missed(x watched) uint64 {
 	if !s.Several() {
 		return s.members[0].missed(x)
@@ -211,8 +210,8 @@ func (s *Stored) missed(x watched) uint64 {
 	return bit(s.changed[i].data > x.since) | bit(s.changed[i].children > x.since)<<1
 }
 
-// Of returns what of the servers decides which steps of a client are possible: which of them have its session, and the
-// one before that.
+// Of returns what decides, of the servers, which steps of a client are possible: which servers have its session, and
+// which the one before.
 func (s *Servers) Of(p *Part) (bits uint64) {
 	for k := range s.members {
 		list := s.members[k].sessions
@@ -221,8 +220,8 @@ func (s *Servers) Of(p *Part) (bits uint64) {
 	return bits
 }
 
-// Rest returns a hash of what is neither servers nor clients nor the time: whether the faults are
-// over, and which are yet to come.
+// Rest returns a hash of what is neither servers nor clients nor the time: whether the faults are over, and which are
+// yet to come.
 func (w *World) Rest() uint64 {
 	h := hash.Hash(0).Bool(w.calm)
 	if w.injector != nil {

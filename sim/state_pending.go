@@ -45,8 +45,7 @@ func (t *timer) waiter() uint64 {
 	return uint64(h)
 }
 
-// place tells the contexts of a client with a timer that is set apart: it is how many of them were
-// made before d.
+// place distinguishes a client's contexts whose timers are set: it is how many of them were made before d.
 func (d *deadline) place() (n int64) {
 	for _, t := range d.client.w.timers {
 		if x := t.ctx; x != nil && x.client == d.client && x.timer.order < d.timer.order {
@@ -56,11 +55,10 @@ func (d *deadline) place() (n int64) {
 	return n
 }
 
-// deadlineKey is the key under which a context has its virtual deadline, inherited by
-// those derived from it.
+// deadlineKey is the key under which a context has its virtual deadline. Contexts derived from it inherit it.
 type deadlineKey struct{}
 
-// hashContext appends what code can find out of a context by itself, and when it will end.
+// hashContext appends what code can find out about a context by itself, and when it will end.
 func hashContext(h hash.Hash, ctx context.Context) hash.Hash {
 	if err := ctx.Err(); err != nil {
 		return h.Int(1).String(err.Error())

@@ -5,11 +5,11 @@ import (
 	"zksim/model/history"
 )
 
-// Replica executes requests on servers of which only the state is known, has followers apply txns, and ends
-// connections, without any client's code: what servers make of these depends on nothing else.
+// Replica executes requests on servers of which only the state is known, makes followers apply txns, and ends
+// connections. It runs no client code: what servers make of these depends on nothing else.
 type Replica struct{ w *World }
 
-// NewReplica returns one for runs of that many clients and servers whose states say as much; kept is World.Share.
+// NewReplica returns a Replica for runs of that many clients and servers and that Detail; kept is World.Share.
 func NewReplica(clients, servers int, d Detail, kept func(uint64, func() *Stored) *Stored) *Replica {
 	w := NewWorld()
 	w.Detail, w.Share = d, kept
@@ -25,15 +25,15 @@ func NewReplica(clients, servers int, d Detail, kept func(uint64, func() *Stored
 	return &Replica{w}
 }
 
-// Stepped is what came of a step of the servers.
+// Stepped is the result of a step of the servers.
 type Stepped struct {
 	Servers *Servers
-	Moved   []*Moved        // of the clients to which something was done
-	Told    []history.Event // of no step
+	Moved   []*Moved        // the clients to which something was done
+	Told    []history.Event // their Step is 0
 }
 
-// Step makes a transition of servers happen at a virtual time: serve, replicate, thaw or stepdown; false if it is
-// another one, or needs more than these servers and the seats and identities of the clients.
+// Step makes a transition of servers happen at a virtual time: serve, replicate, thaw or stepdown. It returns false for
+// another one, or if it needs more than these servers and the seats and identities of the clients.
 func (x *Replica) Step(s *Servers, clients []*Part, t Transition, now int64) (after Stepped, ok bool) {
 	w := x.w
 	var next *packet
@@ -83,8 +83,8 @@ func (c *Client) take(next *packet) {
 	c.serve()
 }
 
-// moved returns what was done to a client of a Replica that had the part p; nil if nothing was. Taken says that a
-// request of it was taken.
+// moved returns what was done to a client of a Replica that had the part p; nil if nothing was. taken says that one of
+// its requests was taken.
 func (c *Client) moved(p *Part, taken bool) *Moved {
 	m := &Moved{Client: p.id - 1, seat: c.seat(), hungup: c.hungup, taken: taken, gone: c.hungup && !p.hungup,
 		ahead: c.w.Everywhere()}
@@ -108,8 +108,7 @@ func (c *Client) moved(p *Part, taken bool) *Moved {
 	return m
 }
 
-// Disconnect returns what the servers are after the connection of a client has ended; false if it needs more than these
-// servers.
+// Disconnect returns the servers after the connection of a client has ended; false if it needs more than these servers.
 func (x *Replica) Disconnect(s *Servers, clients []*Part, client int) (*Servers, bool) {
 	if !x.w.restore(s, clients) {
 		return nil, false
@@ -119,8 +118,8 @@ func (x *Replica) Disconnect(s *Servers, clients []*Part, client int) (*Servers,
 	return x.w.Servers(), true
 }
 
-// standard reports whether what a server makes of a request concerns znodes and watches only, and not the connection,
-// or nothing of this that a seat does not tell.
+// standard reports whether a request only concerns znodes and watches on a server, and not the connection, or nothing
+// of it that a seat does not tell.
 func (w *World) standard(r *model.Request) bool {
 	if r.Op == model.OpAuth || r.Op == model.OpCloseSession && len(w.servers) == 1 {
 		return false
@@ -128,8 +127,8 @@ func (w *World) standard(r *model.Request) bool {
 	return r.PacketLen() <= model.MaxPacketLen
 }
 
-// restore makes the servers what the state is of, with clients that have nothing but their sessions, identities,
-// watches and seats; false if there is more to a server than its snapshot.
+// restore sets the servers to a state, with clients that have only their sessions, identities, watches and seats. It
+// returns false if a server has more than its snapshot.
 func (w *World) restore(x *Servers, clients []*Part) bool {
 	for k := range x.members {
 		if x.members[k].snapshot == nil {

@@ -6,26 +6,26 @@ import (
 	"zksim/internal/hash"
 )
 
-// seat is what the servers of an ensemble decide of a client without its library, and where the client stands in
+// seat is what the servers of an ensemble decide about a client without its library, and where the client stands in
 // their log. With one server there is nothing to tell: every request is answered at once.
 //
-// Numbers of txns are relative to what some server has applied, so that states that differ only in how long the log is
-// are one.
+// Numbers of txns are relative to what some server has applied, so that states that differ only in the length of the
+// log are one.
 type seat struct {
-	several bool // there are several servers; else all is zero
+	several bool // there are several servers; otherwise all fields are zero
 	server  int
 	seen    int64  // how many of the txns that the client has seen are missing on the server that is furthest behind
 	owed    []owes // what servers owe the session, by server; it does not change
-	await   packet // request that the server has taken and not answered
-	waits   bool   // there is one
-	lacks   int64  // ... until it has applied that many more; -1: that never happens
-	deposed bool   // the server was deposed and does not know it
+	await   packet // a request that the server has taken and not answered
+	waits   bool   // there is such a request
+	lacks   int64  // ... until the server has applied that many more; -1: never
+	deposed bool   // the server is deposed and does not know it
 	ahead   bool   // the client has seen more than the deposed leader has
-	unheard int64  // of a client without a connection: when the deposed leader would take its session for expired
+	unheard int64  // for a client without a connection: when the deposed leader would take its session for expired
 }
 
-// owes says that a server owes the session an earlier write, until it has applied that many more txns; -1: that never
-// happens.
+// owes says that a server owes the session an earlier write, until it has applied that many more txns; -1: it never
+// will.
 type owes struct {
 	at   int
 	more int64
@@ -72,7 +72,7 @@ func (c *Client) sit(x *seat) {
 	}
 }
 
-// place returns the place in the log of which lacks says that much.
+// place returns the place in the log for which lacks returns n.
 func place(n int64, s *server) int {
 	if n < 0 {
 		return never
@@ -99,19 +99,19 @@ type Parcel struct {
 	at   int64  // of an answer: how many of the txns that its server had applied are missing on the one furthest behind
 }
 
-// Moved is what the servers have done to a client: they have sent messages, taken a request, answered one, or
-// closed its connection.
+// Moved is what the servers have done to a client: they have sent messages, taken a request, answered one, or closed
+// its connection.
 type Moved struct {
 	Client int // index
 	seat   seat
 	hungup bool
 	taken  bool     // its next request
-	gone   bool     // the rest of its requests on the connection, which the server has closed
+	gone   bool     // so are the rest of its requests on the connection, which the server has closed
 	ahead  int64    // how many more txns all servers have applied
-	down   []Parcel // that were sent to it
+	down   []Parcel // what was sent to it
 }
 
-// Move sets q to the part after the servers have done m. It uses the memory of q for what is on its way.
+// Move sets q to the part after the servers have done m. It reuses q's memory for what is on its way.
 func (p *Part) Move(q *Part, m *Moved) {
 	wire, late := p.wire, p.late
 	switch {
@@ -135,8 +135,8 @@ func (p *Part) Move(q *Part, m *Moved) {
 	q.seal()
 }
 
-// Moved returns what the servers have done to the client between p and q, while all of them have applied that many
-// more txns; false if something else has happened to it. Taken says that they have taken a request.
+// Moved returns what the servers have done to the client between p and q; false if something else has happened to it.
+// ahead is how many more txns all servers have applied; taken says that they have taken a request.
 func (p *Part) Moved(q *Part, ahead int64, taken bool) (*Moved, bool) {
 	next := p.next()
 	if len(q.down) < len(p.down) || taken && (next == nil || !p.connected && next.severs()) {

@@ -2,10 +2,9 @@ package sim
 
 import "zksim/internal/hash"
 
-// Shape returns a hash of where the clients and servers stand, without what tells
-// most runs apart: which client it is that stands there, numbers, names and data.
-// Unlike [World.Fingerprint] it says nothing certain, but it takes few enough
-// values for a run that has reached a new one to be worth notice.
+// Shape returns a hash of where the clients and servers stand, without what distinguishes most runs: which client
+// stands where, numbers, names and data. Unlike [World.Fingerprint] it says nothing certain. But it has few enough
+// values that a run that has reached a new one is worth notice.
 func (w *World) Shape() uint64 {
 	var sum uint64
 	for _, c := range w.clients {

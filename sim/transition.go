@@ -10,25 +10,24 @@ import (
 // Kind is the verb of a transition.
 type Kind uint8
 
-// The transitions of a world without faults. Kinds from FirstFault on belong to
-// the injector.
+// The transitions of a world without faults. Kinds from FirstFault on belong to the injector.
 const (
 	Run        Kind = iota // a coroutine of a client takes its next step
 	Deliver                // a client's library gets its next message
 	Serve                  // the server takes a client's next request
 	Round                  // a client's library has tried all servers in vain
 	Connect                // a client connects to server Arg
-	Resume                 // a paused client goes on
+	Resume                 // a paused client continues
 	Undelay                // a slow link is normal again
 	Expire                 // the session of a client that is gone expires
 	Replicate              // server Arg applies the next txn
 	Thaw                   // server Arg hears of the leader again
-	Tick                   // the earliest timer fires; with a client, its one where others have one for the same moment
+	Tick                   // the earliest timer fires; with a client, its own, where others have one for that moment
 	Calm                   // faults are over
 	Reap                   // the leader deletes a container or ttl znode that is due
-	StepDown               // server Arg, a leader that was deposed, finds out
-	Disown                 // server Arg, a leader that was deposed, tells a client that its session has expired
-	Lapse                  // the session of which a client was told so, or that it lost to another, ends at last
+	StepDown               // server Arg, a deposed leader, finds out
+	Disown                 // server Arg, a deposed leader, tells a client that its session has expired
+	Lapse                  // a session ends at last whose client was told that it had, or was given another one
 	Late                   // what was sent in such a session before is executed
 	FirstFault Kind = 32
 )
@@ -36,20 +35,19 @@ const (
 var verbs = [...]string{"run", "deliver", "serve", "round", "connect", "resume", "undelay", "expire", "replicate",
 	"thaw", "tick", "calm", "reap", "stepdown", "disown", "lapse", "late"}
 
-// IsVerb reports whether a word is what the names of transitions begin with that are no faults.
+// IsVerb reports whether the name of a transition that is no fault begins with this word.
 func IsVerb(word string) bool { return slices.Contains(verbs[:], word) }
 
-// Transition is one thing that can happen next: a verb, the client it happens
-// to (0: none), and an argument: of a fault, 1 for s1 if it happens to a server, else 0. In a given state each has a
-// different name.
+// Transition is one thing that can happen next: a verb, the client it happens to (0: none), and an argument. The
+// argument of a fault is 1 for s1 if it happens to a server, else 0. In a given state each transition has a different
+// name.
 type Transition struct {
 	Kind   Kind
 	Client uint32
 	Arg    uint16
 }
 
-// AppendName appends the readable name of t, such as "serve c1", "run c2/lost"
-// or "connect c1 s2", to buf.
+// AppendName appends the readable name of t, such as "serve c1", "run c2/lost" or "connect c1 s2", to buf.
 func (w *World) AppendName(buf []byte, t Transition) []byte {
 	if t.Kind >= FirstFault {
 		buf = append(buf, w.injector.Verb(t.Kind)...)
@@ -77,9 +75,8 @@ func (w *World) AppendName(buf []byte, t Transition) []byte {
 // Name returns the readable name of t.
 func (w *World) Name(t Transition) string { return string(w.AppendName(nil, t)) }
 
-// Normal returns the transitions that are possible now, faults aside, in a fixed
-// order. The slice is valid until the next step. It is empty only at the end of
-// the run.
+// Normal returns the transitions that are possible now, without faults, in a fixed order. The slice is valid until the
+// next step. It is empty only at the end of the run.
 func (w *World) Normal() []Transition {
 	list := w.normal[:0]
 	for _, c := range w.clients {
@@ -121,9 +118,8 @@ func (w *World) appendServers(list []Transition) []Transition {
 	return list
 }
 
-// enabled appends what is possible for c. For a connected client this depends on
-// nothing but the client, unless its server owes it a write, so Normal asks again
-// only when c is stale: something has happened to it.
+// enabled appends what is possible for c. For a connected client this depends only on the client, unless its server
+// owes it a write. So Normal asks again only when c is stale: something has happened to it.
 func (c *Client) enabled(list []Transition) []Transition {
 	id := uint32(c.id)
 	switch {
@@ -165,7 +161,7 @@ func (c *Client) enabled(list []Transition) []Transition {
 	if c.far != nil {
 		return c.asking(list)
 	}
-	if c.host.paused || c.closing { // once Close was called, the library makes no other connection
+	if c.host.paused || c.closing { // after Close is called, the library makes no other connection
 		return list
 	}
 	for k, s := range c.w.servers {
@@ -186,9 +182,8 @@ func (c *Client) enabled(list []Transition) []Transition {
 	return list
 }
 
-// Faults returns the faults that the injector could inject now; none once calm,
-// or when it is time to be.
-// The slice is valid until the next step.
+// Faults returns the faults that the injector could inject now; none once calm, or once SafetySteps is reached. The
+// slice is valid until the next step.
 func (w *World) Faults() []Transition {
 	if w.calm || w.injector == nil || w.Step() >= w.SafetySteps {
 		return nil
@@ -247,7 +242,7 @@ func (w *World) apply(t Transition) {
 		w.recordFault(t)
 		w.injector.Apply(w, t)
 	}
-	for _, c := range w.dirty { // at once, no matter what is chosen next: a later event must not win over an earlier one
+	for _, c := range w.dirty { // at once, whatever is chosen next: a later event must not win over an earlier one
 		if c.dirty {
 			c.poll()
 		}
@@ -255,8 +250,7 @@ func (w *World) apply(t Transition) {
 	w.dirty = w.dirty[:0]
 }
 
-// markDirty says that channels or contexts which the client's code may wait for have
-// changed.
+// markDirty says that channels or contexts that the client's code may wait for have changed.
 func (c *Client) markDirty() {
 	c = c.host
 	if !c.dirty {

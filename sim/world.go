@@ -8,35 +8,34 @@ import (
 	"zksim/model/history"
 )
 
-// FirstDrawn is the lowest Order of which the order of a library's watches is drawn, which is that of a map in
-// go-zookeeper, and which says what code hears first. Searches have lower ones: they take states for one in which only
-// the names of znodes differ.
+// FirstDrawn is the lowest Order for which the order of a library's watches is drawn, like that of a map in
+// go-zookeeper; it decides what code hears first. Searches use lower ones: they treat states that differ only in the
+// names of znodes as one.
 const FirstDrawn = 16
 
-// Backward is a bit of an Order below FirstDrawn. Without it, of several events of one step code hears that of the
-// channel which it has named first, and the library goes through its watches in the order of their paths; with it, that
-// of the last, and the other way round.
+// Backward is a bit of an Order below FirstDrawn. Without it, of several events of one step, code hears the one of the
+// channel that it named first, and the library goes through its watches in the order of their paths. With it, code
+// hears that of the channel named last, and the order of paths is reversed.
 const Backward = 4
 
-// backward reports whether the order of simultaneous events is that of Backward.
+// backward reports whether simultaneous events come in the order of Backward.
 func (w *World) backward() bool { return w.Order < FirstDrawn && w.Order&Backward != 0 }
 
 // Config says what a world consists of.
 type Config struct {
 	Clients        int   // 1 or more
-	Dials          int   // how many more connections the code of each may make
+	Dials          int   // how many more connections the code of each client may make
 	Servers        int   // 1, or 3 with lagging followers; 0 means 1
 	SessionTimeout int32 // milliseconds; 0 means 10,000
 
-	// Order decides what ZooKeeper leaves open and what is random in a
-	// program: the order of children and of the deletions at a session's end,
-	// and the UUIDs; from FirstDrawn on also that in which the library goes through its watches.
+	// Order decides what ZooKeeper leaves open and what is random in a program: the order of children, the order of the
+	// deletions at a session's end, and the UUIDs. From FirstDrawn on it also decides the order of the library's watches.
 	Order uint64
-	// JavaSets has children, and the deletions at a session's end, come in the order of ZooKeeper's Java sets instead.
+	// JavaSets puts children, and the deletions at a session's end, in the order of ZooKeeper's Java sets instead.
 	JavaSets bool
 
-	// SafetySteps is the step at which faults end at the latest, MaxSteps the
-	// one at which the run is given up; 0 means 2,000 and 20,000.
+	// SafetySteps is the step at which faults end at the latest, MaxSteps the step at which the run is given up; 0 means
+	// 2,000 and 20,000.
 	SafetySteps, MaxSteps int
 
 	Like model.Like // whose semantics the servers have; with model.Keeper there can be no remote clients
@@ -44,20 +43,19 @@ type Config struct {
 	Detail Detail
 }
 
-// The limits of a Config that says nothing.
+// The limits of a Config that sets none.
 const (
 	UsualSafetySteps = 2000
 	UsualMaxSteps    = 20_000
 )
 
-// Detail is how a world differs from a real ensemble so that fewer of its states differ.
+// Detail is how a world differs from a real ensemble to have fewer different states.
 type Detail struct {
-	// DenseZxids has zxids count only the txns that change a znode: any other has the
-	// zxid of the one before it. Code that makes nothing of zxids but their order
-	// cannot tell the difference.
+	// DenseZxids makes zxids count only the txns that change a znode; any other txn has the zxid of the one before it.
+	// Code that uses only the order of zxids cannot tell the difference.
 	DenseZxids bool
-	// Forget leaves out of states what code has seen and says that it does not keep (see
-	// [Env.Forget]), or that has ended.
+	// Forget leaves out of states what code has seen and says that it does not keep (see [Env.Forget]), and what code that
+	// has ended has seen.
 	Forget bool
 }
 
@@ -67,11 +65,11 @@ type Injector interface {
 	Enabled(w *World, list []Transition) []Transition
 	// Apply makes one of them happen.
 	Apply(w *World, t Transition)
-	// Issued hears of every request that a client's code makes.
+	// Issued is called with every request that client code makes.
 	Issued(c *Client, r *model.Request)
-	// Moved says that what was issued as from is now in to, since its caller has given it up.
+	// Moved says that the request issued as from is now in to, since its caller has given it up.
 	Moved(c *Client, from, to *model.Request)
-	// Aimed returns a hash of what a request that is on its way means to the faults, besides what it says.
+	// Aimed returns a hash of what a request on its way means to the faults, besides what it says.
 	Aimed(c *Client, r *model.Request) uint64
 	// Fingerprint returns a hash of all else that decides which faults are yet to come.
 	Fingerprint() uint64
@@ -79,34 +77,34 @@ type Injector interface {
 	Verb(Kind) string
 }
 
-// World is one simulated ensemble with its clients. It is single-threaded and
-// can be used for any number of runs, one after the other.
+// World is one simulated ensemble with its clients. It is single-threaded and can be used for any number of runs, one
+// after the other.
 type World struct {
 	Config
 	History *history.History // of the current run
-	// OnStep, if not nil, is called after every step, to look and not to touch.
+	// OnStep, if not nil, is called after every step. It must only look.
 	OnStep func()
-	// Watch, if not nil, hears which goroutines run client code. With Strict it hears of every turn, too.
+	// Watch, if not nil, is told which goroutines run client code. With Strict it is also told of every turn.
 	Watch  Watch
 	Strict bool
-	// Share, if not nil, returns what is kept under the fingerprint of a replica, and keeps what a function returns if
-	// that is nothing.
+	// Share, if not nil, returns what is kept under the fingerprint of a replica. If there is nothing, it keeps what fresh
+	// returns.
 	Share func(print uint64, fresh func() *Stored) *Stored
-	// Residual, if not nil, appends all that the code of a client leaves to the judges, besides the
-	// events in the history, when it has ended. See Detail.Forget.
+	// Residual, if not nil, appends all that a client's code leaves to the judges when it has ended, besides the events in
+	// the history. See Detail.Forget.
 	Residual func(h hash.Hash, c *Client) hash.Hash
 
 	clients   []*Client
 	joined    int // the highest number of a client
-	lefts     int // connections that were left by their sessions
+	lefts     int // connections that their sessions have left
 	servers   []*server
 	log       []entry // kept only for followers
-	trimmed   int     // entries that it once had
+	trimmed   int     // entries that were removed from its beginning
 	committed int     // txns so far
 	zxid      int64
 	lead      int   // the server that leads
-	respite   int64 // virtual time before which no session ends: since the election their timers have started anew
-	former    int64 // respite of the leader that was deposed; 0: it did not begin with an election, or there is none
+	respite   int64 // virtual time before which no session ends: their timers have started anew since the election
+	former    int64 // respite of the deposed leader; 0: there is none, or it did not begin with an election
 	changed   bool  // the txn being applied changed a znode
 	injector  Injector
 	program   func(*Client)
@@ -132,19 +130,19 @@ type World struct {
 	calm     bool
 	panicked string
 	misuse   *Misuse
-	strays   chan *Misuse // by goroutines that the world does not know
+	strays   chan *Misuse // reported by goroutines that the world does not know
 	looking  bool         // at a context
-	made     int          // coroutines, so far
+	made     int          // coroutines so far
 	members  []*Client    // all clients ever made, for reuse
-	replicas []*server    // the same
+	replicas []*server    // all servers ever made, for reuse
 
 	faultNames map[Transition]string
 
 	dirty       []*Client // to be polled at the end of the step
-	invalidated []*Client // since Timed or Eager looked last
-	tracks      bool      // one of these chooses
+	invalidated []*Client // since Timed or Eager last looked
+	tracks      bool      // Timed or Eager chooses
 	syncs       []*Client // that may wait for the answer to a sync, if tracks
-	dying       string    // what Eager has the leader delete; "": the first that is due
+	dying       string    // what the leader deletes for Eager; "": the first znode that is due
 	outside     Outside   // nil: all code is simulated
 	follows     bool      // Timed chooses
 	listing     listing   // for Timed
@@ -157,8 +155,8 @@ func NewWorld() *World {
 	return &World{History: &history.History{}, faultNames: map[Transition]string{}, strays: make(chan *Misuse, 1)}
 }
 
-// origin returns the zxid before the first txn. Several servers have an epoch; where zxids are dense, no
-// client is ever answered 0, as in a real ensemble, where its session had a txn.
+// origin returns the zxid before the first txn. Several servers have an epoch. With dense zxids no client is ever
+// answered 0, as in a real ensemble, where its session had a txn.
 func (c *Config) origin() int64 {
 	switch {
 	case c.Servers > 1:
@@ -169,9 +167,8 @@ func (c *Config) origin() int64 {
 	return 0
 }
 
-// Reset prepares a run: fresh servers, clients that have just been started and
-// will each run program. The injector may be nil. What the last run returned is
-// no longer valid.
+// Reset prepares a run: fresh servers, and clients that have just started and will each run program. The injector may
+// be nil. What the last run returned is no longer valid.
 func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	if cfg.Servers == 0 {
 		cfg.Servers = 1
@@ -185,7 +182,7 @@ func (w *World) Reset(cfg Config, inj Injector, program func(*Client)) {
 	if cfg.MaxSteps == 0 {
 		cfg.MaxSteps = UsualMaxSteps
 	}
-	if w.injector != inj || w.Config.Clients != cfg.Clients { // which says whose connections are whose
+	if w.injector != inj || w.Config.Clients != cfg.Clients { // they decide whose connections are whose
 		clear(w.faultNames)
 	}
 	for _, c := range w.clients { // of a run that was given up
@@ -242,15 +239,15 @@ func (w *World) main(c *Client) {
 	w.History.Finished[c.host.id] = !w.current.killed
 }
 
-// Prepare executes a request on all servers before the run begins, as some
-// earlier session might have done; it panics when the request fails.
+// Prepare executes a request on all servers before the run begins, like one of an earlier session. It panics when the
+// request fails.
 func (w *World) Prepare(r model.Request) {
 	if err := w.TryPrepare(r); err != nil {
 		panic("sim: Prepare: " + r.Op.String() + " " + r.Path + ": " + w.answer.Err.String())
 	}
 }
 
-// TryPrepare is Prepare, and returns the error of ZooKeeper when the request fails.
+// TryPrepare is Prepare, except that it returns ZooKeeper's error when the request fails.
 func (w *World) TryPrepare(r model.Request) error {
 	w.commit(nil, 0, &r)
 	for _, s := range w.servers[1:] {
@@ -269,17 +266,17 @@ func (w *World) SetConfig(members string) {
 	}
 }
 
-// SetCounter moves the sequence counter of a znode on all servers, as if that
-// many children had been created and deleted.
+// SetCounter moves the sequence counter of a znode on all servers, as if that many children had been created and
+// deleted.
 func (w *World) SetCounter(path string, creates int32) {
 	for _, s := range w.servers {
 		s.store.SetCounter(path, creates)
 	}
 }
 
-// Run makes transitions of ch's choice happen until nothing is left to happen,
-// the step limit is reached, ch gives up (then it returns ch's error), or client code
-// leaves the simulator (then it returns a [*Misuse]). The result is in History.
+// Run makes transitions happen that ch chooses, until nothing is left to happen or the step limit is reached. It also
+// ends when ch fails, and returns its error, and when client code leaves the simulator, and returns a [*Misuse]. The
+// result is in History.
 func (w *World) Run(ch Chooser) error {
 	var err error
 	outcome := history.Quiet
@@ -327,7 +324,7 @@ func (w *World) perform(t Transition) {
 	}
 }
 
-// conclude writes the end of the history and unwinds what still runs.
+// conclude writes the end of the history and unwinds coroutines that still exist.
 func (w *World) conclude(outcome history.Outcome) {
 	h := w.History
 	h.Outcome, h.Panic = outcome, w.panicked
@@ -366,8 +363,7 @@ func (c *Client) waiting(g *coroutine) history.Waiting {
 	return x
 }
 
-// killAll unwinds the client's coroutines. What their code still writes to the
-// history did not happen.
+// killAll unwinds the client's coroutines. What their code still writes to the history did not happen.
 func (c *Client) killAll() {
 	h := c.w.History
 	events := len(h.Events)
@@ -388,7 +384,7 @@ func (w *World) Close() {
 	w.pool = nil
 }
 
-// beCalm ends the safety phase: no more faults, everything suspended goes on.
+// beCalm ends the safety phase: no more faults, and everything suspended continues.
 func (w *World) beCalm() {
 	w.calm = true
 	for _, c := range w.clients {
@@ -405,7 +401,7 @@ func (w *World) beCalm() {
 }
 
 func (w *World) recordFault(t Transition) {
-	var who int32 // whose connection is struck
+	var who int32 // the client whose connection is struck
 	if c := w.Client(int(t.Client)); c != nil {
 		who = c.number()
 	}
