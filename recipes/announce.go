@@ -6,8 +6,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// announce creates the sign of life, with a GUID in it. It is not made again after the session that had it has ended:
-// then the site has failed.
+// announce creates the sign of life, whose data is a GUID. It is not made again when its session ends: then the site
+// has failed.
 func (t *Transaction) announce(ctx context.Context) error {
 	version, err := t.afterGivenUp(ctx)
 	if err != nil {
@@ -31,8 +31,8 @@ func (t *Transaction) announce(ctx context.Context) error {
 	return err
 }
 
-// afterGivenUp waits until a Join that was given up leaves nothing behind any more, which would be the sign of life of
-// the next one. It returns the version of the site's znode before this one has joined.
+// afterGivenUp waits until all that an abandoned Join has left is gone; the next Join would take it for its own sign
+// of life. It returns the version that the site's znode has before this Join.
 func (t *Transaction) afterGivenUp(ctx context.Context) (version int32, err error) {
 	if t.gaveUp == nil {
 		return 0, nil
@@ -51,9 +51,9 @@ func (t *Transaction) afterGivenUp(ctx context.Context) (version int32, err erro
 	return version, err
 }
 
-// endLife removes the sign of life with that GUID. Another object may have joined for the site meanwhile, and then the
-// sign is that of the other. Who makes one changes the site's znode as well, so a version of that, read before, tells
-// whether it is still the same.
+// endLife removes the sign of life with that GUID. It leaves the sign of another object that has joined for the site
+// meanwhile. Making a sign also changes the site's znode, so the version of that znode, read first, tells whether the
+// sign is still the same.
 func (t *Transaction) endLife(ctx context.Context, guid string) {
 	defer Forget(t.env)()
 	for err := zk.ErrBadVersion; err == zk.ErrBadVersion; {

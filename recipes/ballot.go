@@ -12,7 +12,7 @@ import (
 // two reads that belong together.
 var errStale = errors.New("recipes: another session has read the rest")
 
-// settle is Outcome, or, without waiting, Finish.
+// settle is Outcome, or Finish if wait is false.
 func (t *Transaction) settle(ctx context.Context, wait bool) (d Decision, err error) {
 	defer Forget(t.env)(&t.alarm, &t.decision, &d, &err)
 	for t.decision == Undecided {
@@ -21,7 +21,7 @@ func (t *Transaction) settle(ctx context.Context, wait bool) (d Decision, err er
 			return Undecided, err
 		}
 		d, err := t.round(ctx, wait)
-		if err == zk.ErrNoNode { // or so says a server that lags
+		if err == zk.ErrNoNode { // which may be a server that lags
 			err = t.check(ctx)
 		}
 		if interrupted(err) {
@@ -35,8 +35,7 @@ func (t *Transaction) settle(ctx context.Context, wait bool) (d Decision, err er
 	return t.decision, nil
 }
 
-// round looks for the decision, and waits for it or makes it. It returns
-// Undecided when that must be done again.
+// round looks for the decision, and waits for it or makes it. It returns Undecided when it must be called again.
 func (t *Transaction) round(ctx context.Context, wait bool) (d Decision, err error) {
 	defer Forget(t.env)(&t.alarm, &d, &err)
 	path := t.path("decision")
@@ -80,8 +79,8 @@ func (t *Transaction) round(ctx context.Context, wait bool) (d Decision, err err
 	return b.decide(ctx)
 }
 
-// awaitDecision is how a site waits that leaves the votes to the coordinator. Until
-// it has voted the transaction may be withdrawn: then its own znode goes.
+// awaitDecision waits for a site that leaves the votes to the coordinator. Until the site has voted, the transaction
+// may be withdrawn, and then the site's znode is deleted.
 func (t *Transaction) awaitDecision(ctx context.Context, made <-chan zk.Event) error {
 	data, _, err := t.on(ctx).Get(t.own)
 	var gone <-chan zk.Event
@@ -89,19 +88,18 @@ func (t *Transaction) awaitDecision(ctx context.Context, made <-chan zk.Event) e
 		_, _, gone, err = t.on(ctx).GetW(t.own)
 	}
 	if err != nil {
-		return err // zk.ErrNoNode: there is no decision to be expected
+		return err // zk.ErrNoNode: no decision will come
 	}
 	_, _, err = t.env.Await(ctx, made, gone)
 	return err
 }
 
-// ballot is the votes of a transaction as one participant sees them.
+// ballot holds the votes of a transaction as one participant sees them.
 type ballot struct {
 	*Transaction
 	votes []vote
-	// watches are one for the decision, nil if nobody waits, and then two for
-	// each vote: for the site's znode and for its sign of life; nil where nothing
-	// is expected.
+	// watches has one watch for the decision, nil if nobody waits, and then two for each vote: on the site's znode and
+	// on its sign of life. A watch is nil where no change is expected.
 	watches []<-chan zk.Event
 }
 
@@ -113,8 +111,8 @@ type vote struct {
 	failed  bool // joined, without a vote, and without a sign of life
 }
 
-// open reads all votes. The znodes of all sites were made at once, so a
-// listing shows either all of them or none, until they are forgotten.
+// open reads all votes. The znodes of all sites are created at once, so until sites forget the transaction a listing
+// shows all of them or none.
 func (b *ballot) open(ctx context.Context) error {
 	names, _, err := b.on(ctx).Children(b.dir)
 	if err != nil {
@@ -134,8 +132,8 @@ func (b *ballot) open(ctx context.Context) error {
 	return nil
 }
 
-// read reads vote k. It leaves watches only where there is something to wait for:
-// those on a znode with a vote would all fire when it is deleted.
+// read reads vote k. It leaves watches only where there is something to wait for: watches on znodes that have a vote
+// would all fire when these are deleted.
 func (b *ballot) read(ctx context.Context, k int) error {
 	v, changed, ended := &b.votes[k], &b.watches[1+2*k], &b.watches[2+2*k]
 	*changed, *ended = nil, nil
@@ -163,10 +161,11 @@ func (b *ballot) read(ctx context.Context, k int) error {
 	return nil
 }
 
-// keep says that round has nothing left but the votes that were read.
+// keep says that round remembers only the votes that it has read.
 func (b *ballot) keep() { Keep(b.env, &b.alarm, &b.votes, &b.watches) }
 
-// count returns the decision that follows from the votes so far. Where there are no sites nobody has said yes.
+// count returns the decision that follows from the votes so far. Without sites it is Aborted, because nobody has said
+// yes.
 func (b *ballot) count() Decision {
 	if len(b.votes) == 0 {
 		return Aborted
@@ -183,8 +182,8 @@ func (b *ballot) count() Decision {
 	return d
 }
 
-// decide makes the decision that follows from the votes, where an absent vote is
-// a "no", unless somebody else makes one or a vote changes.
+// decide makes the decision that follows from the votes, unless somebody else makes one or a vote changes. A missing
+// vote is a "no".
 func (b *ballot) decide(ctx context.Context) (Decision, error) {
 	d := b.count()
 	if d == Undecided {

@@ -16,33 +16,28 @@ type BarrierOptions struct {
 //
 // # Protocol
 //
-// The barrier is one persistent znode. It is held while the data are "held"; it is
-// open when they are anything else or there is no such znode.
+// The barrier is one persistent znode. It is held while its data is "held", and open while its data is anything else
+// or the znode does not exist.
 //
-//  1. To hold or to release, fence and read. If the barrier is as it should be,
-//     that is all. Otherwise set the data on the condition that the version is the
-//     one that was read. If the answer is lost, send the same again.
-//  2. If the version has moved on, the change has been made, by this call or by
-//     another one since the reading: nothing is left to do. Only if an earlier call of
-//     the object was given up, it may have been that: begin again.
-//  3. To wait, fence, once in a session, and read, leaving a watch. If the barrier is held, wait for
-//     the watch, and read again. It has been open meanwhile if it is open now or
-//     if the zxid of the last change (mzxid) is not the one that was read first.
+//  1. To hold or to release, fence and read. If the barrier is as it should be, that is all. Otherwise set the data
+//     if the version is still the one that was read. If the answer is lost, send the same request again.
+//  2. If the version has moved on, this call or another one has made the change since the read, and nothing is left
+//     to do. But if an earlier call of the object was given up, that one may have moved it: begin again.
+//  3. To wait, fence, once in a session, and read, leaving a watch. If the barrier is held, wait for the watch, and
+//     read again. The barrier has been open meanwhile if it is open now, or if the zxid of its last change (mzxid) is
+//     not the one that was read first.
 //
 // # What the recipe page leaves out
 //
-// On the page the barrier is held while the znode exists. A release is then a
-// delete, which cannot say which znode it means, since the version of each is 0: if
-// it is repeated after a lost answer, it opens the barrier that others hold by
-// now (mutant release-again). The version of a znode that stays tells the holds
-// apart, so each call takes effect once, and a request that is executed late does
-// nothing if the barrier has changed since.
+// On the page the barrier is held while the znode exists. A release is then a delete. It cannot say which znode it
+// means, because the version of each is 0: repeated after a lost answer, it opens a barrier that others hold by now
+// (mutant release-again). The version of a znode that stays tells holds apart. So each call takes effect once, and a
+// request that is executed late does nothing if the barrier has changed since.
 //
-// The page does not say that the first look may be into the past, where the barrier
-// is not held yet; hence the fence (mutant stale-wait). Nor does it say what becomes of
-// those who wait when the barrier is released and held again before they look
-// again (mutant held-again-wait). Here they pass: Wait returns when the barrier has been
-// open since its first look, so none of those is left behind by a quick keeper.
+// The page does not say that the first read may show the past, when the barrier was not held yet; hence the fence
+// (mutant stale-wait). Nor does it say what happens to clients that wait when the barrier is released and held again
+// before they look again (mutant held-again-wait). Here they pass: Wait returns if the barrier has been open since
+// its first read, however soon it is held again.
 //
 // # Fan-out
 //
@@ -55,21 +50,20 @@ type Barrier struct {
 	path  string
 	acl   []zk.ACL
 	alarm alarm
-	doubt bool // a change that was given up may be made yet
+	doubt bool // a change that was given up may still be made
 }
 
-// NewBarrier returns a barrier that is the znode path, which must not be "/". Hold
-// makes it and its parents when they are missing; nobody deletes it.
+// NewBarrier returns the barrier at the znode path, which must not be "/". Hold makes it and its parents when they
+// are missing; nobody deletes it.
 func NewBarrier(conn Conn, env Env, path string, opt BarrierOptions) *Barrier {
 	return &Barrier{session: session{conn, env}, path: path, acl: open(opt.ACL)}
 }
 
 const barrierHeld = "held"
 
-// Hold shuts the barrier, and stays in force when the client ends. It is no error
-// if the barrier is held already. After an error such as ctx's it may have been
-// shut, or may be as long as the session of the call lives; a Release of the same
-// object makes it certain.
+// Hold shuts the barrier, which stays shut when the client ends. It is no error if the barrier is held already. After
+// an error such as ctx's the barrier may have been shut, or may still be while the session of the call lives; a
+// Release by the same object makes it certain.
 func (b *Barrier) Hold(ctx context.Context) error {
 	for {
 		err := b.change(ctx, barrierHeld)
@@ -83,9 +77,9 @@ func (b *Barrier) Hold(ctx context.Context) error {
 	}
 }
 
-// Release opens the barrier, no matter which client holds it. It is no error if it is open.
-// After an error such as ctx's it may have been opened, or may be as long as the
-// session of the call lives, but only as long as nobody has opened and held it again.
+// Release opens the barrier, no matter which client holds it. It is no error if it is open. After an error such as
+// ctx's it may have been opened, or may still be while the session of the call lives, but not once somebody has
+// opened and held it again.
 func (b *Barrier) Release(ctx context.Context) error {
 	err := b.change(ctx, "")
 	if err == zk.ErrNoNode {
@@ -94,8 +88,7 @@ func (b *Barrier) Release(ctx context.Context) error {
 	return err
 }
 
-// change sets the data unless they are so already. It returns zk.ErrNoNode if
-// there is no znode.
+// change sets the data unless it is so already. It returns zk.ErrNoNode if there is no znode.
 func (b *Barrier) change(ctx context.Context, to string) (err error) {
 	defer Forget(b.env)(&b.doubt, &err)
 	if err := ctx.Err(); err != nil {
@@ -118,7 +111,7 @@ func (b *Barrier) change(ctx context.Context, to string) (err error) {
 	}, &b.doubt)
 	b.doubt = b.doubt && err != nil && err != zk.ErrBadVersion
 	switch {
-	case err == zk.ErrBadVersion && given: // by what was given up, perhaps, which can do so no more
+	case err == zk.ErrBadVersion && given: // perhaps by the abandoned change, which can take effect no more
 		return b.change(ctx, to)
 	case err == zk.ErrBadVersion:
 		return nil
@@ -126,11 +119,10 @@ func (b *Barrier) change(ctx context.Context, to string) (err error) {
 	return err
 }
 
-// Wait returns when the barrier was open at some moment since the call. It is certain to
-// return if that moment came after its first look, be the barrier held again by now; a look
-// whose session ends before Wait has come to its answer does not count. When ctx is done
-// first it returns ctx's error. Lost connections and expired sessions are dealt with; after
-// the connection was closed it returns zk.ErrClosing.
+// Wait returns when the barrier was open at some moment since the call. It is certain to return if that moment came
+// after its first read, even if the barrier is held again by now; a read whose session ends before Wait has its
+// answer does not count. When ctx is done first it returns ctx's error. Lost connections and expired sessions are
+// handled; after the connection was closed it returns zk.ErrClosing.
 func (b *Barrier) Wait(ctx context.Context) (err error) {
 	defer Forget(b.env)(&b.alarm, &err)
 	var first *zk.Stat

@@ -7,20 +7,19 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// bound is a connection for a caller that waits no longer than ctx allows, whatever the connection
-// does. A method of [Conn] has no context and returns when there is an answer, which may be long after
-// there is a connection again. Once ctx is done the methods of a bound one return at once: with
-// zk.ErrNoServer if nothing was sent, else with zk.ErrConnectionClosed, which says as little about
-// the outcome as after a loss of the connection. So a recipe that survives that loss survives this, and
-// it hears from its next look at ctx what has happened. Whatever it does about the outcome
-// afterwards must be started with [Env.Undo].
+// bound is a connection for a caller that waits no longer than ctx allows, whatever the connection does. A method of
+// [Conn] takes no context and returns when there is an answer, which may be long after the reconnect. Once ctx is
+// done, the methods of bound return at once: with zk.ErrNoServer if nothing was sent, else with
+// zk.ErrConnectionClosed, which leaves the outcome unknown, as a lost connection does. A recipe that survives lost
+// connections survives this too, and its next look at ctx tells it what has happened. Whatever it does about the
+// outcome afterwards must be started with [Env.Undo].
 type bound struct {
 	conn Conn
 	env  Env
 	ctx  context.Context
 }
 
-// requests are the requests that recipes make.
+// requests has the requests that recipes make.
 type requests interface {
 	Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error)
 	Delete(path string, version int32) error
@@ -55,7 +54,7 @@ type answer struct {
 	err      error
 }
 
-// ask runs a request. Where the caller does not wait for its end, nobody looks at what it writes.
+// ask runs a request. If the caller does not wait for its end, nobody looks at what it writes.
 func (b bound) ask(request func(a *answer)) answer {
 	if b.ctx.Err() != nil {
 		return answer{err: zk.ErrNoServer}
@@ -124,7 +123,7 @@ func (b bound) Sync(path string) (string, error) {
 	return a.text, a.err
 }
 
-// withOwnData returns the operations of a multi with data that their maker does not have.
+// withOwnData returns the operations with copies of their data, which the caller cannot change.
 func withOwnData(ops []interface{}) []interface{} {
 	own := make([]interface{}, len(ops))
 	for i, op := range ops {

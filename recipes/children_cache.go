@@ -8,7 +8,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Child is a child of a znode as it was read.
+// Child is a child of a znode, as read.
 type Child struct {
 	Name string
 	Data []byte
@@ -28,8 +28,7 @@ const (
 // String returns "added", "updated" or "removed".
 func (k ChangeKind) String() string { return [...]string{"added", "updated", "removed"}[k] }
 
-// Change is what has happened to a child; of one that was removed it shows what
-// was last known.
+// Change is what has happened to a child. For a removed child it has what was last known.
 type Change struct {
 	Kind ChangeKind
 	Child
@@ -41,32 +40,26 @@ type Change struct {
 // # Protocol
 //
 //  1. List the children, leaving a watch, as [ChildrenWatch] does.
-//  2. Get the data of those that are new or whose watch has fired, leaving a watch
-//     on each. Every read is made as [DataWatch] does, with a fence for each new
-//     session. A child that is gone by then is left alone: the watch on the
-//     list fires, too.
-//  3. Tell what is different. A child whose czxid is another was deleted and made
-//     again: it is told as removed and added.
-//  4. When a watch fires, go to 1 if it is that of the list, else to 2. After the
-//     loss of the connection read everything again.
+//  2. Get the data of children that are new or whose watch has fired, leaving a watch on each. Read as [DataWatch]
+//     does, with a fence for each new session. Ignore a child that is gone by then: the watch on the list fires too.
+//  3. Tell what is different. A child with another czxid was deleted and created again: tell it as removed and added.
+//  4. When the watch on the list fires, go to 1; when another one fires, go to 2. After the connection was lost, read
+//     everything again.
 //
-// For each child, no state is told that is older than one told before, and in the
-// end the last one is told. Children are read one after the other, so together
-// they are not a snapshot.
+// For each child, no state is told that is older than one told before, and in the end the last one is told. Children
+// are read one by one, so together they are not a snapshot.
 //
 // # What the texts leave out
 //
-// The event says nothing that may be relied upon, not even what has happened: only
-// what is read counts. The end of a session removes nothing, and nothing is told
-// of it (but see WatchOptions.Suspect); mutant forgetful tells all children as
+// The event is not to be relied on, not even for what has happened: only what is read counts. The end of a session
+// removes nothing, and nothing is told of it (but see WatchOptions.Suspect). Mutant forgetful tells all children as
 // removed and then as added.
 //
 // # Fan-out
 //
-// One notification for each change of a child's data, two for each deletion (its
-// own and the list's), one for each creation. A cache of n children leaves n+1
-// watches and waits for n+1 channels, so it is for hundreds or a few thousands
-// of children.
+// One notification for each change of a child's data, two for each deletion (the child's and the list's), one for
+// each creation. A cache of n children leaves n+1 watches and waits for n+1 channels, so it is for hundreds or a few
+// thousand children.
 type ChildrenCache struct {
 	session
 	dir string
@@ -79,11 +72,9 @@ func NewChildrenCache(conn Conn, env Env, dir string, opt WatchOptions) *Childre
 	return &ChildrenCache{session{conn, env}, dir, opt}
 }
 
-// Run calls f, from the calling goroutine, with all children, sorted by name, and
-// with what has changed since the last call; first with the children that there
-// are, even if there are none, and then after each change. f may keep what it
-// gets but must not change it. Run ends as [DataWatch.Run] does; a child that
-// may not be read ends it with zk.ErrNoAuth.
+// Run calls f, from the calling goroutine, with all children, sorted by name, and with what has changed since the
+// last call: once at the start, even if there are no children, and then after each change. f may keep what it gets
+// but must not change it. Run ends as [DataWatch.Run] does; a child that may not be read ends it with zk.ErrNoAuth.
 func (c *ChildrenCache) Run(ctx context.Context, f func(now []Child, changes []Change) bool) error {
 	v := &view{observer: observer{session: c.session, opt: c.opt}, dir: c.dir}
 	for first := true; ; first = false {
@@ -97,13 +88,12 @@ func (c *ChildrenCache) Run(ctx context.Context, f func(now []Child, changes []C
 	}
 }
 
-// news returns what has changed since it was called last, and waits until something has;
-// not the first time.
+// news returns what has changed since its last call, and waits until something has. The first time it does not wait.
 func (v *view) news(ctx context.Context, first bool) (changes []Change, err error) {
 	defer Forget(v.env)(v, &changes, &err)
 	for seen := !first; ; seen = true {
 		if seen {
-			if len(v.change) == 0 { // else some was read before a loss, and all will be read again
+			if len(v.change) == 0 { // else some of it was read before a loss, and all is read again
 				v.doubt(false)
 			}
 			if err := v.pause(ctx); err != nil {
@@ -128,7 +118,7 @@ type view struct {
 
 // kid is a child that was listed.
 type kid struct {
-	Child                 // as told last; Stat is nil before
+	Child                 // as last told; Stat is nil before
 	event <-chan zk.Event // watch on it; nil: to be read
 }
 
@@ -167,7 +157,7 @@ func (v *view) update(ctx context.Context) (changes []Change, err error) {
 	return changes, nil
 }
 
-// list takes over a list of names and returns what has gone.
+// list stores a list of names and returns the children that are gone.
 func (v *view) list(names []string) (removed []Change) {
 	slices.Sort(names)
 	old := v.kids
@@ -185,7 +175,7 @@ func (v *view) list(names []string) (removed []Change) {
 	return removed
 }
 
-// compare takes over what was read and appends what is different.
+// compare stores what was read and appends what is different.
 func (k *kid) compare(changes []Change, fresh Child) []Change {
 	old := k.Child
 	k.Child = fresh
@@ -200,7 +190,7 @@ func (k *kid) compare(changes []Change, fresh Child) []Change {
 	return changes
 }
 
-// now returns the children that are known.
+// now returns the known children.
 func (v *view) now() []Child {
 	all := make([]Child, 0, len(v.kids))
 	for _, k := range v.kids {
@@ -211,8 +201,7 @@ func (v *view) now() []Child {
 	return all
 }
 
-// pause waits until a watch has fired, and marks all that have; after the loss of
-// the connection all.
+// pause waits until a watch fires, and marks all that have fired; after the connection was lost, it marks all.
 func (v *view) pause(ctx context.Context) error {
 	events := append(make([]<-chan zk.Event, 0, len(v.kids)+2), nil, v.listed)
 	for _, k := range v.kids {

@@ -6,20 +6,19 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ChildrenWatch tells the names of the children of one znode, and tells them
-// again whenever one was created or deleted: the recipe of that name of Kazoo.
+// ChildrenWatch tells the names of the children of one znode, and tells them again whenever one was created or
+// deleted: Kazoo's recipe of that name.
 //
 // # Protocol
 //
-// That of [DataWatch], with the list of children in place of the data, and the pzxid
-// and the number of children in place of the mzxid: where the sequence numbers end,
-// only deletions move the pzxid. Changes of the children's data are not told: see
-// [ChildrenCache].
+// As [DataWatch], with the list of children in place of the data, and the pzxid and the number of children in place
+// of the mzxid: where the sequence numbers end, only deletions move the pzxid. Changes of the children's data are not
+// told; see [ChildrenCache].
 //
 // # What the texts leave out
 //
-// Kazoo's watcher fails when there is no znode, and ends when it is deleted; this
-// one waits for it. The names are in no particular order.
+// Kazoo's watcher fails when the znode does not exist, and ends when it is deleted; this one waits for it. The names
+// are in no particular order.
 //
 // # Fan-out
 //
@@ -36,7 +35,7 @@ func NewChildrenWatch(conn Conn, env Env, path string, opt WatchOptions) *Childr
 	return &ChildrenWatch{session{conn, env}, path, opt}
 }
 
-// Run is as [DataWatch.Run]; stat is that of the parent.
+// Run is like [DataWatch.Run]; stat is the parent's.
 func (w *ChildrenWatch) Run(ctx context.Context, f func(children []string, stat *zk.Stat) bool) error {
 	return follow(ctx, &observer{session: w.session, opt: w.opt}, w.path, w.on(ctx).ChildrenW, ofChildren, f)
 }

@@ -12,11 +12,11 @@ import (
 
 // Errors of configurations.
 var (
-	// ErrConfigChanged is returned by Update when another update was first, or,
-	// of a [FlaggedConfig], has begun meanwhile.
+	// ErrConfigChanged is returned by Update when another update came first or, for a [FlaggedConfig], has begun
+	// meanwhile.
 	ErrConfigChanged = errors.New("recipes: configuration was changed by another update")
-	// ErrConfigInvalid is returned by Get while a [FlaggedConfig] is being
-	// changed, or has been left so by an updater that has died.
+	// ErrConfigInvalid is returned by Get while a [FlaggedConfig] is being changed, or after its updater has died in the
+	// middle.
 	ErrConfigInvalid = errors.New("recipes: configuration is being changed")
 )
 
@@ -25,29 +25,28 @@ type ConfigOptions struct {
 	ACL []zk.ACL // of the znodes made; nil: everything for everybody
 }
 
-// ConfigSet is one consistent set of values: all of one update and nothing of any
-// other. It must not be changed.
+// ConfigSet is one consistent set of values: everything of one update and nothing of any other. It must not be
+// changed.
 type ConfigSet struct {
 	Values map[string][]byte
-	// Zxid of the update: higher for each later one; before the first that of the creation of dir, 0 if there is none.
+	// Zxid of the update, higher for each later one. Before the first update it is the zxid that created dir, or 0 if
+	// there is no dir.
 	Zxid int64
 	stat *zk.Stat // of dir as the update left it; nil: there was none
 }
 
-// Config is a set of values, one znode each, of which nobody ever sees half an
-// update: the recipe "Configuration" of the ZooKeeper documentation, with one
-// multi for each update.
+// Config is a set of values, one znode each. Nobody ever sees half an update. It is the recipe "Configuration" of the
+// ZooKeeper documentation, with one multi for each update.
 //
 // # Protocol
 //
-// The values are the children of dir, and every update also sets dir itself, so
-// that the version of dir is that of the set.
+// The values are the children of dir. Every update also sets dir itself, so the version of dir is the version of the
+// set.
 //
-// To read: fence; read dir, list it, read the values, and look at dir again. If
-// it was not changed in between, and the session is the same, nor were the
-// values, and they are of one update. Otherwise start over. The session matters
-// because a new one may begin on a server that lags: dir looks the same at the
-// end, but what was read in between is of the past.
+// To read: fence; read dir, list it, read the values, and look at dir again. If dir has not changed in between and
+// the session is the same, the values have not changed either, and they are of one update. Otherwise start over. The
+// session matters because a new one may begin on a server that lags: dir looks the same at the end, but what was read
+// in between is old.
 //
 // To update: in one multi, set dir if it still has the version that the update is
 // based on, and create, set and delete the values that are to change. A receipt
@@ -55,19 +54,17 @@ type ConfigSet struct {
 //
 // # What the text leaves out
 //
-// The page says that ZooKeeper provides this directly, which is true of one
-// value. Several that are set one by one are seen half-updated (mutant torn-config),
-// and so are several that are set in one multi and simply read one by one, since a
-// read of several znodes is not atomic (mutant torn-read). What is read without a
-// fence may be older than what somebody else has seen (mutant no-sync).
+// The page says that ZooKeeper provides this directly, which is true for one value. Several values that are set one
+// by one are seen half-updated (mutant torn-config). So are values that are set in one multi and simply read one by
+// one, because a read of several znodes is not atomic (mutant torn-read). What is read without a fence may be older
+// than what another client has seen (mutant no-sync).
 //
-// It would be as correct to keep the values of each update below a znode of
-// its own, or all in the data of one znode. The former leaves generations to be
-// removed, which a slow reader may still want; with the latter every update
-// rewrites everything, up to one megabyte in all.
+// It would be just as correct to keep the values of each update below a znode of its own, or all values in the data
+// of one znode. The former leaves old generations to be removed, which a slow reader may still want. With the latter
+// every update rewrites everything, up to one megabyte in all.
 //
-// A configuration must not be deleted while it is in use: its versions would begin
-// anew, and an old set would be taken for the latest.
+// A configuration must not be deleted while it is in use: its versions would start again, and an old set would be
+// taken for the latest.
 //
 // # Fan-out
 //
@@ -82,11 +79,10 @@ func NewConfig(conn Conn, env Env, dir string, opt ConfigOptions) *Config {
 	return &Config{config{session{conn, env}, dir, open(opt.ACL)}}
 }
 
-// Update replaces the set base, which Get has returned, by values. Names must be
-// such as a znode can have and not begin with "_r_"; else the error is
-// zk.ErrInvalidPath. Update returns ErrConfigChanged when base is not the latest
-// set; the caller may Get and try again. An error that wraps [ErrUnknownOutcome]
-// says that the update was perhaps made; after any other error it was not.
+// Update replaces the set base, which Get has returned, by values. Names must be such as a znode can have and must
+// not begin with "_r_"; else the error is zk.ErrInvalidPath. Update returns ErrConfigChanged when base is not the
+// latest set; the caller may Get and try again. An error that wraps [ErrUnknownOutcome] says that the update may have
+// been made; after any other error it was not.
 func (c *Config) Update(ctx context.Context, base ConfigSet, values map[string][]byte) (err error) {
 	defer Forget(c.env)(&err)
 	if !validValues(values) {
@@ -126,18 +122,18 @@ func (c *Config) Update(ctx context.Context, base ConfigSet, values map[string][
 	return err
 }
 
-// config is what all that read a configuration share.
+// config is what all readers of a configuration share.
 type config struct {
 	session
 	dir string
 	acl []zk.ACL
 }
 
-// changing is the data of dir while an update goes on step by step.
+// changing is the data of dir while a step-by-step update goes on.
 const changing = "changing"
 
-// Get returns the latest set, with all updates that ended before the call. It
-// starts over when it is overtaken by an update.
+// Get returns the latest set, including all updates that ended before the call. It starts over when it is overtaken
+// by an update.
 func (c config) Get(ctx context.Context) (set ConfigSet, err error) {
 	defer Forget(c.env)(&set.Values, &set.stat, &err)
 	err = c.fresh(ctx, func() (err error) {
@@ -150,7 +146,7 @@ func (c config) Get(ctx context.Context) (set ConfigSet, err error) {
 // errTorn says that an update came in between.
 var errTorn = errors.New("recipes: configuration was changed while it was read")
 
-// read returns a set, perhaps one of the past.
+// read returns a set, perhaps an old one.
 func (c config) read(ctx context.Context) (set ConfigSet, err error) {
 	defer Forget(c.env)(&set.Values, &set.stat, &err)
 	for {

@@ -11,52 +11,47 @@ import (
 // # Protocol
 //
 //  1. Leave a watch on dir, whether it exists or not.
-//  2. If dir is not that of the set at hand, read the set as [Config] does. Keep
-//     it if its zxid is higher.
+//  2. If dir has changed since the set at hand, read the set as [Config] does. Keep it if its zxid is higher.
 //  3. When the watch fires or the session changes state, go to 1.
 //
 // # What the text leaves out
 //
-// A watch fires once, and a reader that does not leave it anew hears of one
-// update only (mutant no-rearm). Nor may it be relied upon across a disconnect:
-// go-zookeeper asks for its watches again "since the last zxid seen", but only
-// after the requests that were waiting. If the answer to one of these brings a later
-// zxid and the connection is lost again before the watches are asked for, the next
-// connection asks for what came later still, and nobody ever hears of the change
-// in between (mutant keep-watch). A new session may begin on a server that lags behind
-// that of the old one, so that what was read last need not be what is latest.
+// A watch fires once, and a reader that does not leave it again hears of one update only (mutant no-rearm). Nor can
+// it be relied on across a disconnect: go-zookeeper sets its watches again "since the last zxid seen", but only after
+// the requests that were waiting. If the answer to one of these brings a later zxid and the connection is lost again
+// before the watches are set, the next connection asks for changes after that zxid, and nobody ever hears of the
+// change in between (mutant keep-watch). A new session may begin on a server that lags behind the old one, so what
+// was read last need not be the latest.
 //
 // # Fan-out
 //
-// An update notifies every reader, as it must, and each reads all values; one of a
-// [FlaggedConfig] notifies twice.
+// An update notifies every reader, as it must, and each reads all values; an update of a [FlaggedConfig] notifies
+// twice.
 type CachedConfig struct {
 	config
 	told   func(ConfigSet)
-	latest chan ConfigSet // always has one, but while it is looked at
+	latest chan ConfigSet // always holds one, except while it is looked at
 }
 
-// NewCachedConfig returns a reader of the configuration in dir. The function told
-// may be nil; it gets every set that Run comes across, each later than the one
-// before; of updates that follow each other closely it may see only the last.
+// NewCachedConfig returns a reader of the configuration in dir. The function told may be nil; it gets every set that
+// Run sees, each later than the one before, but of updates in quick succession perhaps only the last.
 func NewCachedConfig(conn Conn, env Env, dir string, told func(ConfigSet)) *CachedConfig {
 	c := &CachedConfig{config{session{conn, env}, dir, nil}, told, make(chan ConfigSet, 1)}
 	c.latest <- ConfigSet{} //zksim:ignore was just made with room for it
 	return c
 }
 
-// Get returns the latest set that Run has seen, the zero set before the first. It
-// asks nobody and may be called from any goroutine.
+// Get returns the latest set that Run has seen, or the zero set before the first. It makes no request and may be
+// called from any goroutine.
 func (c *CachedConfig) Get() ConfigSet {
 	set := <-c.latest //zksim:ignore whoever takes it out puts it back before waiting for something
 	c.latest <- set   //zksim:ignore nobody else puts something in
 	return set
 }
 
-// Run keeps the set up to date until ctx is done, and then returns ctx's error.
-// It survives lost connections and expired sessions, and returns other errors,
-// such as zk.ErrNoAuth, and zk.ErrClosing after the connection was closed. The set
-// stays what it was.
+// Run keeps the set up to date until ctx is done, and then returns ctx's error. It survives lost connections and
+// expired sessions, and returns other errors, such as zk.ErrNoAuth, and zk.ErrClosing after the connection was
+// closed. The set stays as it was.
 func (c *CachedConfig) Run(ctx context.Context) error {
 	var w configWatch
 	for {
@@ -72,7 +67,7 @@ func (c *CachedConfig) Run(ctx context.Context) error {
 
 // configWatch is what Run waits for.
 type configWatch struct {
-	changed <-chan zk.Event // nil: to be left anew
+	changed <-chan zk.Event // nil: to be left again
 	session <-chan zk.Event
 }
 
@@ -104,8 +99,8 @@ func (c *CachedConfig) next(ctx context.Context, w *configWatch) (set ConfigSet,
 	}
 }
 
-// refresh leaves a watch that fires, on this connection, when set is no longer the latest, and brings
-// it up to date. It reports whether it is another one now.
+// refresh leaves a watch that fires, on this connection, when set is no longer the latest, and brings set up to date.
+// It reports whether set has changed.
 func (c *CachedConfig) refresh(ctx context.Context, w *configWatch, set *ConfigSet) (later bool, err error) {
 	ok, stat, changed, err := c.on(ctx).ExistsW(c.dir)
 	if err != nil {

@@ -8,10 +8,9 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// FlaggedConfig is a [Config] that is updated value by value behind a flag that
-// says that it is invalid, as in "ZooKeeper: Wait-free coordination for
-// Internet-scale systems" (USENIX 2010, section 2.3). It is for sets that are too
-// large for one multi.
+// FlaggedConfig is a [Config] for sets that are too large for one multi. It is updated value by value while a flag
+// says that it is invalid, as in "ZooKeeper: Wait-free coordination for Internet-scale systems" (USENIX 2010, section
+// 2.3).
 //
 // # Protocol
 //
@@ -19,32 +18,28 @@ import (
 //
 // To update:
 //
-//  1. Read the version of dir, and set dir to "changing" if it still has that.
-//     The new version of dir is that of the update. If dir has another one, the
-//     reading may have been stale, or an earlier try has set it: begin again.
-//  2. For each value, in a multi that checks that version, set it, or create it
-//     when it is missing. Then delete those that are not of the new set.
-//  3. Set dir to "ready GUID" if it still has that version. If the answer is lost
-//     and the version is another when it is tried again, fence and look whether
-//     the GUID is there: it may have been the first try.
+//  1. Read the version of dir, and set dir to "changing" if it still has that version. The new version of dir is the
+//     version of the update. If dir has another version, the read may have been stale, or an earlier try has set dir:
+//     begin again.
+//  2. For each value, in a multi that checks that version, set it, or create it when it is missing. Then delete the
+//     values that are not in the new set.
+//  3. Set dir to "ready GUID" if it still has that version. If the answer is lost and the retry finds another
+//     version, fence and look for the GUID: the first try may have set it.
 //
-// A later updater takes over, at step 1, from an update that goes on as from
-// one whose updater has died; the earlier one ends at its next check. Hence an
-// update writes the whole set.
+// A later updater takes over at step 1, whether the earlier updater has died or still goes on; if it goes on, it ends
+// at its next check. Hence an update writes the whole set.
 //
-// To read, read as [Config] does. While dir is "changing" there is no set.
+// Read as [Config] does. While dir is "changing" there is no set.
 //
 // # What the text leaves out
 //
-// The paper deletes a znode "ready", changes the values and creates it again; a
-// reader watches it and trusts what it has read unless it is told of a change,
-// since ZooKeeper notifies before it shows newer data. That is so on one
-// connection; go-zookeeper, which asks for its watches again after what was waiting
-// for the reconnect, shows the newer data first (mutant watch-trust). So the reader looks
-// at the flag again. The paper has one updater, the leader. Of two, one that was
-// paused would go on writing into the set of the other (mutant unfenced): hence the
-// check in every write. And a bad version at the end may be due to the first try of
-// the same write (mutant denied-own).
+// The paper deletes a znode "ready", changes the values and creates it again. A reader watches it and trusts what it
+// has read unless it is told of a change, because ZooKeeper notifies before it shows newer data. That is true on one
+// connection. After a reconnect go-zookeeper sends the requests that waited before it sets its watches again, and so
+// shows the newer data first (mutant watch-trust). So the reader looks at the flag again. The paper has one updater,
+// the leader. With two, one that was paused would go on writing into the set of the other (mutant unfenced): hence
+// the check in every write. And a bad version at the end may be due to the first try of the same write (mutant
+// denied-own).
 //
 // When an updater dies, the configuration stays invalid until the next update
 // ends. Readers that must go on in the meantime use [CachedConfig].
@@ -57,15 +52,15 @@ import (
 // Config in the same dir.
 type FlaggedConfig struct{ config }
 
-// NewFlaggedConfig is as [NewConfig].
+// NewFlaggedConfig is like [NewConfig].
 func NewFlaggedConfig(conn Conn, env Env, dir string, opt ConfigOptions) *FlaggedConfig {
 	return &FlaggedConfig{config{session{conn, env}, dir, open(opt.ACL)}}
 }
 
-// Update replaces the whole set by values; see [Config.Update] for their names.
-// It returns ErrConfigChanged when another update has begun meanwhile, perhaps an earlier one that its caller has given
-// up; the set is that of the other then, or will be when that ends. After any other error, also when ctx is done in
-// between, the configuration may stay invalid until the next update ends.
+// Update replaces the whole set by values; see [Config.Update] for their names. It returns ErrConfigChanged when
+// another update has begun meanwhile, perhaps an earlier one that its caller has given up; the set is then the
+// other's, or will be when that update ends. After any other error, including ctx's, the configuration may stay
+// invalid until the next update ends.
 func (c *FlaggedConfig) Update(ctx context.Context, values map[string][]byte) (err error) {
 	defer Forget(c.env)(&err)
 	if !validValues(values) {
@@ -92,12 +87,12 @@ func (c *FlaggedConfig) Update(ctx context.Context, values map[string][]byte) (e
 	return err
 }
 
-// begin makes the configuration invalid and returns the version of the update. What it has sent in an earlier session
-// may still be executed, and changes nothing then: the version is another. It fails with zk.ErrBadVersion when another
-// has begun.
+// begin makes the configuration invalid and returns the version of the update. A request of an earlier session that
+// is executed late changes nothing, because the version is another. begin fails with zk.ErrBadVersion when another
+// update has begun.
 func (c *FlaggedConfig) begin(ctx context.Context) (version int32, err error) {
 	defer Forget(c.env)(&version, &err)
-	again := false // a try of its own may have changed the version
+	again := false // an own try may have changed the version
 	for stale := true; ; stale = false {
 		err = c.retry(ctx, func() error {
 			var stat *zk.Stat
@@ -134,8 +129,7 @@ func (c *FlaggedConfig) begin(ctx context.Context) (version int32, err error) {
 	}
 }
 
-// write executes one write of the update, or fails with zk.ErrBadVersion when
-// another has begun.
+// write executes one write of the update, or fails with zk.ErrBadVersion when another update has begun.
 func (c *FlaggedConfig) write(ctx context.Context, version int32, op interface{}) (err error) {
 	defer Forget(c.env)(&err)
 	return c.retry(ctx, func() error {
@@ -149,14 +143,14 @@ func (c *FlaggedConfig) put(ctx context.Context, version int32, path string, dat
 	if err == zk.ErrNoNode {
 		err = c.write(ctx, version, &zk.CreateRequest{Path: path, Data: data, Acl: c.acl})
 	}
-	if err == zk.ErrNodeExists { // by the first try of that write, whose answer was lost
+	if err == zk.ErrNodeExists { // the first try has created it, and its answer was lost
 		return nil
 	}
 	return err
 }
 
-// sweep deletes the values that are not of the new set. An earlier update can
-// create none any more, so that a listing after a fence shows all.
+// sweep deletes the values that are not in the new set. An earlier update can create no more values, so a listing
+// after a fence shows all.
 func (c *FlaggedConfig) sweep(ctx context.Context, version int32, values map[string][]byte) (err error) {
 	defer Forget(c.env)(&err)
 	var names []string

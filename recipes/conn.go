@@ -1,31 +1,26 @@
-// Package recipes holds coordination recipes for ZooKeeper and the two
-// interfaces that they are written against: [Conn], what they ask of
-// ZooKeeper, and [Env], how they wait, tell time and start concurrent work.
+// Package recipes holds coordination recipes for ZooKeeper. They are written against two interfaces: [Conn], what
+// they ask of ZooKeeper, and [Env], how they wait, tell time and start concurrent work.
 //
-// A recipe must not know whether it runs on a real server or in the simulator.
-// So that every interleaving is a decision of the scheduler, nothing here uses
-// the go and select statements, package sync, the clock or a source of
-// randomness; all of these come from Env. A test of the source enforces it.
+// A recipe must not know whether it runs on a real server or in the simulator. Nothing here uses go and select
+// statements, package sync, the clock or a source of randomness; all of these come from Env, so that every
+// interleaving is a decision of the scheduler. A test of the source enforces it.
 //
 // # What the recipes rest on
 //
-// All rest on these of ZooKeeper's promises: what is acknowledged is never lost; a
-// write is acknowledged only when a quorum has it; a session never sees an older state than
-// before; and a read behind an own acknowledged write of the same session shows all that was
-// acknowledged to anybody before that write was sent.
+// All recipes rest on these promises of ZooKeeper: an acknowledged write is never lost; a write is acknowledged only
+// when a quorum has it; a session never sees an older state than before; and a read that follows an acknowledged
+// write of the same session shows everything that was acknowledged to anybody before that write was sent.
 //
-// None rests on a sync for what it concludes. A leader that was cut off does not know for a while that
-// another one was elected: it answers a sync at once, and reads from what it has; a sync
-// that succeeds may so be followed by a listing without a znode that exists. Nor does any
-// conclude from zk.StateExpired that its session has ended for the others: that leader
-// goes by its own clock, and the session may live on, with its ephemeral znodes, for
-// as long as the session timeout.
+// No recipe draws conclusions from a sync. A leader that was cut off does not know for a while that another one was
+// elected: it answers a sync at once, and reads from what it has, so the listing after a successful sync may lack a
+// znode that exists. Nor does any recipe conclude from zk.StateExpired that its session has ended for others: that
+// leader goes by its own clock, and the session may live on, with its ephemeral znodes, for as long as the session
+// timeout.
 //
-// So to find out what became of a request whose answer was lost, recipes fence: they send a multi without
-// operations, and read when it was answered, in the same session. It changes no znode, needs no
-// permission, fires no watch, and costs what any write costs. It waits where a leader was
-// deposed, until that finds out.
-// Reads that promise to know of all that ended before the call are fenced, too.
+// To find out what became of a request whose answer was lost, recipes therefore fence: they send a multi without
+// operations, wait for its answer, and read in the same session. The multi changes no znode, needs no permission,
+// fires no watch, and costs as much as any write. At a deposed leader it waits until the leader finds out. Reads that
+// promise to know of everything that ended before the call are fenced too.
 package recipes
 
 import (
@@ -37,33 +32,28 @@ import (
 // Conn is the part of [zk.Conn] that recipes use, with the same signatures, so
 // that code written for go-zookeeper moves in by changing one parameter type.
 //
-// The behaviour is go-zookeeper's (v1.0.4), pitfalls included. The ones that a
-// recipe has to survive:
+// The behaviour is go-zookeeper's (v1.0.4), pitfalls included. A recipe has to survive these:
 //
-//   - zk.ErrConnectionClosed says nothing about the outcome: the request may
-//     have been applied, may be applied a little later, or never. Nor does zk.ErrClosing, which
-//     a request may end with that is under way when the connection is closed for good.
-//     Nor does the error of a failed write to the socket, which reaches the caller as it is: it is none of the
-//     library's, and errors.Is(err, syscall.EPIPE) tells of the usual one.
-//   - zk.ErrNoServer means that the request was never sent. "unknown error: -127" means that a busy server
-//     has thrown it away (THROTTLEDOP, which throttled_op_wait_time turns on): recipes send it again.
-//   - A request that exceeds what a packet may have (1 MB, unless jute.maxbuffer says
-//     otherwise) makes the server close the connection, which looks like any other
-//     loss: recipes try again until their context is done.
-//   - A request issued while the connection is down waits and is executed after
-//     the reconnect, possibly in a new session. No context ends that wait: see
-//     [Env.Within].
+//   - zk.ErrConnectionClosed says nothing about the outcome: the request may have been applied, may be applied a
+//     little later, or never. Nor does zk.ErrClosing, which may end a request that is under way when the connection
+//     is closed for good. Nor does the error of a failed write to the socket, which reaches the caller as it is: it
+//     is not one of the library's errors; errors.Is(err, syscall.EPIPE) recognizes the usual one.
+//   - zk.ErrNoServer means that the request was never sent. "unknown error: -127" means that a busy server has
+//     dropped it (THROTTLEDOP, which throttled_op_wait_time turns on): recipes send it again.
+//   - A request that is larger than a packet may be (1 MB, unless jute.maxbuffer says otherwise) makes the server
+//     close the connection. This looks like any other loss: recipes try again until their context is done.
+//   - A request issued while the connection is down waits and is executed after the reconnect, possibly in a new
+//     session. No context ends that wait; see [Env.Within].
 //   - A new session is made silently when the old one has expired. Operations
 //     practically never return zk.ErrSessionExpired.
-//   - A sync may be answered by a leader that was deposed, and so may zk.StateExpired come
-//     from one: see the package comment.
-//   - CreateProtectedEphemeralSequential finds its znode after a lost reply, but not when the connection
-//     is lost again while it looks, nor after its third try: then it returns an error, and leaves the znode.
+//   - A sync may be answered, and zk.StateExpired sent, by a leader that was deposed; see the package comment.
+//   - CreateProtectedEphemeralSequential finds its znode after a lost reply, but not when the connection is lost
+//     again while it looks, nor after its third try: then it returns an error and leaves the znode behind.
 //   - Watch channels hear nothing of a disconnect. They get one event, then are
 //     closed; at the end of the session that event is zk.EventNotWatching.
-//   - A watch may be lost when the connection is lost twice in a row: the library
-//     renews watches behind the requests that wait, and relative to the latest
-//     reply. Who waits for a watch has to look again after a disconnect.
+//   - A watch may be lost when the connection is lost twice in a row: the library renews watches behind the requests
+//     that wait, and relative to the latest reply. A client that waits for a watch has to look again after a
+//     disconnect.
 type Conn interface {
 	Create(path string, data []byte, flags int32, acl []zk.ACL) (string, error)
 	CreateContainer(path string, data []byte, flags int32, acl []zk.ACL) (string, error)

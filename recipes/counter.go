@@ -14,38 +14,33 @@ type CounterOptions struct {
 	ACL []zk.ACL // of the znodes made; nil: everything for everybody
 }
 
-// Counter is a number that all clients share, as Curator's DistributedAtomicLong
-// and Kazoo's Counter; the ZooKeeper documentation has no text on it.
+// Counter is a number that all clients share, like Curator's DistributedAtomicLong and Kazoo's Counter. The ZooKeeper
+// documentation has no text on it.
 //
 // # Protocol
 //
-//  1. Sync and read the znode; or, for Get, and before CompareAndSet reports
-//     false, fence and read. Its data is the number in decimal, and its
-//     version is remembered. A znode that is missing or empty is zero.
-//  2. In one multi, set the new number if the version is still the same, and
-//     create a receipt below the counter: _r_GUID, ephemeral. A missing znode is
-//     made, empty, and read again; version 0 may be that of one with a number in it.
-//  3. On a bad version somebody else was first: go to 1. If the answer is lost,
-//     fence and look for the receipt: if it is there, the multi was executed; if
-//     not, and the session is still the same, it was not, and goes out again.
-//     If the session has ended meanwhile, nobody can tell: [ErrUnknownOutcome].
+//  1. Sync and read the znode; but fence and read for Get, and before CompareAndSet reports false. The data is the
+//     number in decimal. Remember the version. A missing or empty znode is zero.
+//  2. In one multi, set the new number if the version is still the same, and create a receipt below the counter:
+//     _r_GUID, ephemeral. If the znode is missing, create it, empty, and read again; do not assume version 0, which a
+//     znode may have that was created with a number in it.
+//  3. On a bad version somebody else was first: go to 1. If the answer is lost, fence and look for the receipt. If it
+//     is there, the multi was executed. If it is not there and the session is still the same, the multi was not
+//     executed: send it again. If the session has ended meanwhile, nobody can tell: [ErrUnknownOutcome].
 //  4. Delete the receipt.
 //
 // # What the others leave out
 //
-// Both libraries set the number without a receipt and try again after a lost
-// answer. Then a bad version may be due to one's own first attempt, and what was
-// added once is counted twice (mutant double-count). Nor does the number itself
-// tell who has written it, once others have added to it. And a number that is
-// read without that may be one that was replaced long ago (mutant stale-get).
+// Both libraries set the number without a receipt and try again after a lost answer. Then a bad version may be due to
+// one's own first attempt, and what was added once is counted twice (mutant double-count). The number itself does not
+// tell who has written it, once others have added to it. And a number that is read without a fence may have been
+// replaced long ago (mutant stale-get).
 //
-// A counter must not be deleted while it is in use: its versions would begin
-// anew, and an old one would match.
+// A counter must not be deleted while it is in use: its versions would start again, and an old one would match.
 //
 // # Fan-out
 //
-// None, nobody watches. Of n clients that add at the same time one succeeds, and
-// the others try again.
+// None, nobody watches. Of n clients that add at the same time, one succeeds and the others try again.
 //
 // The data has the format of Kazoo's Counter. A Counter may be used by several
 // goroutines at once.
@@ -55,23 +50,21 @@ type Counter struct {
 	opt  CounterOptions
 }
 
-// NewCounter returns the counter on the znode path, which the first change
-// creates when it is missing. Changes need the permissions to read and write it,
-// and to create and delete children.
+// NewCounter returns the counter on the znode path, which the first change creates when it is missing. Changes need
+// permission to read and write it, and to create and delete its children.
 func NewCounter(conn Conn, env Env, path string, opt CounterOptions) *Counter {
 	opt.ACL = open(opt.ACL)
 	return &Counter{session{conn, env}, path, opt}
 }
 
-// Get returns the number, with all changes that ended before the call.
+// Get returns the number, including all changes that ended before the call.
 func (c *Counter) Get(ctx context.Context) (int64, error) {
 	n, _, err := c.read(ctx, c.fresh)
 	return n, err
 }
 
-// Add adds delta and returns the sum, which wraps around as that of int64s. An
-// error that wraps [ErrUnknownOutcome] says that it has perhaps been added; after
-// any other error it has not.
+// Add adds delta and returns the sum, which wraps around like any int64. An error that wraps [ErrUnknownOutcome] says
+// that delta may have been added; after any other error it was not.
 func (c *Counter) Add(ctx context.Context, delta int64) (sum int64, err error) {
 	defer Forget(c.env)(&sum, &err)
 	for {
@@ -89,14 +82,13 @@ func (c *Counter) Add(ctx context.Context, delta int64) (sum int64, err error) {
 	}
 }
 
-// CompareAndSet makes the number next if it is old, and reports whether it was.
-// Errors are those of [Counter.Add].
+// CompareAndSet sets the number to next if it is old, and reports whether it did. Errors are as for [Counter.Add].
 func (c *Counter) CompareAndSet(ctx context.Context, old, next int64) (swapped bool, err error) {
 	defer Forget(c.env)(&swapped, &err)
 	for {
 		Keep(c.env)
 		n, version, err := c.read(ctx, c.recent)
-		if err == nil && n != old { // perhaps it is, and a leader that was deposed has answered
+		if err == nil && n != old { // perhaps it is old, and a deposed leader has answered
 			n, version, err = c.read(ctx, c.fresh)
 		}
 		if err != nil || n != old {
@@ -108,13 +100,13 @@ func (c *Counter) CompareAndSet(ctx context.Context, old, next int64) (swapped b
 	}
 }
 
-// recent is how the number is read of which a version will tell whether it was the latest.
+// recent reads a number when its version will tell later whether it was the latest.
 func (c *Counter) recent(ctx context.Context, read func() error, kept ...any) error {
 	return c.synced(ctx, c.path, read, kept...)
 }
 
-// read returns the number and the version of its znode; that of a missing one is that of none. It must not be 0: that
-// has a znode that was made with a number in it, and a read of the past has missed.
+// read returns the number and the version of its znode. For a missing znode it returns a version that no znode has.
+// It must not be 0, the version of a znode that was created with a number in it and that a stale read has missed.
 func (c *Counter) read(
 	ctx context.Context, fresh func(context.Context, func() error, ...any) error,
 ) (n int64, version int32, err error) {
@@ -138,7 +130,7 @@ func (c *Counter) read(
 	return n, version, err
 }
 
-// set reports whether the number was set; it is not when the version is another.
+// set sets the number if the version is still the same, and reports whether it did.
 func (c *Counter) set(ctx context.Context, n int64, version int32) (bool, error) {
 	err := c.receipted(ctx, c.path, c.opt.ACL,
 		&zk.SetDataRequest{Path: c.path, Data: strconv.AppendInt(nil, n, 10), Version: version})

@@ -13,8 +13,7 @@ const (
 // String returns "undecided", "committed" or "aborted".
 func (d Decision) String() string { return [...]string{"undecided", "committed", "aborted"}[d] }
 
-// decisionIn returns the decision that a decision znode with that data stands
-// for.
+// decisionIn returns the decision that a decision znode with that data records.
 func decisionIn(data []byte) Decision {
 	if string(data) == Committed.String() {
 		return Committed

@@ -12,8 +12,7 @@ import (
 
 // Errors of the double barrier.
 var (
-	// ErrInside is returned by Enter when the object is inside already, or was
-	// and has not left.
+	// ErrInside is returned by Enter when the object is already inside, or was inside and has not left.
 	ErrInside = errors.New("recipes: already inside the barrier")
 	// ErrOutside is returned by Leave when the object is not inside.
 	ErrOutside = errors.New("recipes: not inside the barrier")
@@ -32,67 +31,57 @@ type DoubleBarrierOptions struct {
 //
 // # What it promises
 //
-// A round is a set of n participants, fixed at one moment. When Enter returns, that
-// moment was during the call: then n participants had begun Enter and had neither
-// given up nor lost their session nor begun to leave. Of more than n, n make the
-// round; the others go on waiting, for the next one.
+// A round is a set of n participants, fixed at one moment. When Enter returns, that moment was during the call: n
+// participants had begun Enter and had neither given up nor lost their session nor begun to leave. If there are more
+// than n, n make the round and the others wait for the next one.
 //
-// When Leave returns nil, everyone of the round has begun to leave, or its session
-// has ended. A round begins only when all of the one before it are outside.
+// When Leave returns nil, every participant of the round has begun to leave, or its session has ended. A round begins
+// only when all of the round before it are outside.
 //
-// A participant that ends inside does not hold the others up longer than its
-// session lasts. One whose session ends inside learns it from
-// [DoubleBarrier.Lost]: from then on the others may leave without it, and it should
-// leave, too. One that gives up while it enters is counted no more once Enter has
-// returned; only if the connection is down just then, nobody can take its znode away
-// until it is up again or the session has ended, and to the others it is like one
-// that ended inside. The same goes for a create whose answer was lost, if it is executed
-// later in a session that the client has taken for over. Nothing keeps n participants
-// from waiting forever for one that never comes: a caller who minds gives Enter a
-// deadline.
+// A participant that ends inside does not hold the others up longer than its session lasts. One whose session ends
+// inside learns it from [DoubleBarrier.Lost]: from then on the others may leave without it, and it should leave too.
+// One that gives up while it enters is no longer counted once Enter has returned. But if the connection is down at
+// that moment, nobody can remove its znode until the connection is up again or the session has ended; until then the
+// others see it as one that ended inside. The same is true of a create whose answer was lost, if it is executed later
+// in a session that the client believes to be over. Nothing keeps n participants from waiting forever for one that
+// never comes; a caller that minds gives Enter a deadline.
 //
 // # Protocol
 //
-//  1. In one multi, check that dir/ready has the version last seen and create
-//     dir/member-GUID-TRY, ephemeral, where each Enter has one GUID. If the version is
-//     another one, read it and start over. If the answer is lost, fence and look whether
-//     the znode is there; if it is not, start over with the next TRY.
-//  2. Read its own znode, leaving a watch. If it is gone or belongs to an earlier
-//     session, which may live on for others, delete it and start over with the next TRY.
+//  1. In one multi, check that dir/ready has the version last seen and create dir/member-GUID-TRY, ephemeral, with
+//     one GUID for each Enter. If the version is another one, read it and start over. If the answer is lost, fence
+//     and look for the znode; if it is not there, start over with the next TRY.
+//  2. Read its own znode, leaving a watch. If it is gone or belongs to an earlier session, which may still live for
+//     others, delete it and start over with the next TRY.
 //  3. Read dir/ready, leaving a watch: it lists the members of the latest round. If
 //     its own znode is among them, and the session has not changed state since
 //     before step 2, the client is inside.
-//  4. List dir. If members of the latest round are still there, wait until the
-//     lowest of them is gone, and go to 2. Of several tries of one Enter the last one counts:
-//     an earlier one may be executed late, in a session that its client has given up. If it
-//     is of the latest round the client deletes it, being not inside by that. Otherwise it
-//     was executed before the round of the last one began, by the check of step 1, and is
-//     gone when the client has left, who deletes it first.
-//  5. If fewer than n are there, wait for the watch of step 2 or 3, and go to 2. The
-//     last to come always sees all that came before it, so one of n tries step 6.
-//  6. In one multi, check that its own znode and n-1 others exist and set
-//     dir/ready, at the version of step 3, to their names. Whatever comes of it,
-//     go to 2.
+//  4. List dir. If members of the latest round are still there, wait until the lowest of them is gone, and go to 2.
+//     Of several tries of one Enter the last one counts: an earlier one may be executed late, in a session that its
+//     client has given up. If an earlier try is in the latest round, the client deletes it, because it is not inside
+//     by that try. Otherwise, by the check of step 1, the earlier try was executed before the round of the last one
+//     began; the client deletes it first when it leaves.
+//  5. If fewer than n are there, wait for the watch of step 2 or 3, and go to 2. The last to come sees all that came
+//     before it, so one of n tries step 6.
+//  6. In one multi, check that its own znode and n-1 others exist and set dir/ready, at the version of step 3, to
+//     their names. Whatever the result, go to 2.
 //
 // To leave, see [Leaving].
 //
 // # What the recipe page leaves out
 //
-// On the page "ready" is a child among those that are counted (mutant count-ready),
-// nothing removes it before the next round (stale-ready), it lets in any client that
-// comes while it is there (late-joiner), and it is made after a listing, when those listed
-// may be gone. Here it stays, says who is meant, and is set in one txn with the
-// proof that they all exist. Without it, counting the children does not do, because
-// a quick participant has left before a slow one has counted (count-only). The page
-// lets nobody give up (timeout-stays), and does not say that the one who waits for
-// the lowest or the highest has to look again when it is gone (leave-once).
+// On the page "ready" is one of the children that are counted (mutant count-ready), nothing removes it before the
+// next round (stale-ready), it lets in any client that comes while it is there (late-joiner), and it is created after
+// a listing, when the listed znodes may be gone. Here it stays, names the members, and is set in one txn with the
+// proof that they all exist. Counting the children without it is not enough, because a quick participant may have
+// left before a slow one has counted (count-only). The page lets nobody give up (timeout-stays), and does not say
+// that a client that waits for the lowest or the highest znode has to look again when it is gone (leave-once).
 //
 // # Fan-out
 //
-// The beginning of a round notifies the n-1 others, who can all go on, and those
-// who are waiting for the round after it, who cannot. The end of a round, that is
-// the end of its last znode, notifies all who wait to enter. For those who
-// leave see [Leaving].
+// The beginning of a round notifies the n-1 others, which can all go on, and the clients that wait for the next
+// round, which cannot. The end of a round, when its last znode goes, notifies all clients that wait to enter. For
+// clients that leave see [Leaving].
 //
 // A DoubleBarrier is for one goroutine at a time.
 type DoubleBarrier struct {
@@ -115,15 +104,14 @@ type DoubleBarrier struct {
 type round struct {
 	members []string
 	stat    *zk.Stat
-	session int64 // the one in which that was read
+	session int64 // the session in which that was read
 }
 
 const memberPrefix = "member-"
 
-// NewDoubleBarrier returns a barrier for n participants (one if n is less) on the znode
-// dir, which must not be "/" and should be used for nothing else. Enter creates it
-// when it is missing. All participants must agree about n, and about how to leave. The
-// multi that begins a round names n znodes twice and must fit into a packet (1 MB, unless
+// NewDoubleBarrier returns a barrier for n participants, at least one, on the znode dir, which must not be "/" and
+// should be used for nothing else. Enter creates it when it is missing. All participants must agree on n and on how
+// to leave. The multi that begins a round names n znodes twice and must fit into a packet (1 MB, unless
 // jute.maxbuffer says otherwise), which is enough for 7,000.
 func NewDoubleBarrier(conn Conn, env Env, dir string, n int, opt DoubleBarrierOptions) *DoubleBarrier {
 	return &DoubleBarrier{session: session{conn, env}, dir: dir, n: max(n, 1), acl: open(opt.ACL), leaving: opt.Leaving}
@@ -133,11 +121,10 @@ func (d *DoubleBarrier) ready() string { return d.dir + "/ready" }
 
 func (d *DoubleBarrier) path(member string) string { return d.dir + "/" + member }
 
-// Enter waits until the client is inside, as one of n, or returns ErrInside if it is
-// inside already. When ctx is done first it gives up and returns ctx's error: when its
-// znode is gone, or as soon as there is no connection. Errors of ZooKeeper that waiting
-// does not cure, such as zk.ErrNoAuth, are returned as they are, and zk.ErrClosing after
-// the connection was closed. Lost connections and expired sessions are dealt with.
+// Enter waits until the client is inside, as one of n, or returns ErrInside if it is already inside. When ctx is done
+// first it gives up and returns ctx's error, once its znode is gone or there is no connection. Errors of ZooKeeper
+// that waiting does not cure, such as zk.ErrNoAuth, are returned as they are, and zk.ErrClosing after the connection
+// was closed. Lost connections and expired sessions are handled.
 func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 	defer Forget(d.env)(&d.node, &d.marked, &d.round, &d.held, &d.alarm, &d.version, &err)
 	if d.held != nil {
@@ -157,7 +144,7 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 		if err == nil {
 			return nil
 		}
-		if err == errGone { // perhaps only for this session: until it is certain, others may wait for it
+		if err == errGone { // perhaps only for this session: until that is certain, others may wait for it
 			if err = d.remove(ctx, d.path(d.node)); err == nil {
 				tries++
 				d.node = ""
@@ -169,9 +156,8 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 	}
 }
 
-// join creates its own znode. Each try has a name of its own: one that was
-// executed in a session that has ended may be of a round, and its name must not
-// come again. It counts the tries whose outcome is unknown.
+// join creates its own znode. Each try has a name of its own: a try that was executed in a session that has ended may
+// be in a round, and its name must not come again. tries counts those whose outcome is unknown.
 func (d *DoubleBarrier) join(ctx context.Context, who string, tries *int) (err error) {
 	var node string
 	defer Forget(d.env)(&node, tries, &d.alarm, &d.version, &err)
@@ -197,7 +183,7 @@ func (d *DoubleBarrier) join(ctx context.Context, who string, tries *int) (err e
 			}
 			return err
 		}, &d.version)
-		if err != nil && err != zk.ErrNoNode { // create makes what somebody has deleted meanwhile
+		if err != nil && err != zk.ErrNoNode { // create makes what was deleted meanwhile
 			return err
 		}
 	}
@@ -207,10 +193,10 @@ func (d *DoubleBarrier) join(ctx context.Context, who string, tries *int) (err e
 	return err
 }
 
-// try is the name of a try of the Enter that is called who.
+// try returns the name of a try; who is the name of its Enter.
 func try(who string, number int) string { return fmt.Sprintf("%s%03d", who, number) }
 
-// triesUpTo returns the name of a try behind those of the tries before it.
+// triesUpTo returns the names of all tries up to the one called name, in order.
 func triesUpTo(name string) (all []string) {
 	who := name[:strings.LastIndexByte(name, '-')+1]
 	for i := 0; len(all) == 0 || all[i-1] != name; i++ {
@@ -219,8 +205,7 @@ func triesUpTo(name string) (all []string) {
 	return all
 }
 
-// gather waits until its own znode is of a round. It returns errGone when there
-// is no such znode any more.
+// gather waits until its own znode is in a round. It returns errGone when that znode no longer exists.
 func (d *DoubleBarrier) gather(ctx context.Context) (err error) {
 	defer Forget(d.env)(&d.round, &d.held, &d.alarm, &d.version, &err)
 	for {
@@ -231,7 +216,7 @@ func (d *DoubleBarrier) gather(ctx context.Context) (err error) {
 		d.alarm.set(d.env)
 		err := d.look(ctx)
 		if err == nil {
-			d.alarm.left = nil // only a wait that is given up leaves something to the next
+			d.alarm.left = nil // only an abandoned wait leaves something to the next
 		}
 		if err == nil && d.held != nil {
 			return nil
@@ -245,8 +230,7 @@ func (d *DoubleBarrier) gather(ctx context.Context) (err error) {
 	}
 }
 
-// withdraw removes its own znode, and waits for that as long as there is a connection,
-// so that nobody counts it any more.
+// withdraw removes its own znode, so that nobody counts it any more, and waits for that while there is a connection.
 func (d *DoubleBarrier) withdraw() {
 	own := triesUpTo(d.node)
 	d.node = ""
@@ -254,7 +238,7 @@ func (d *DoubleBarrier) withdraw() {
 	d.whileConnected(d.cleanUp("barrier", func(ctx context.Context) { d.removeAll(ctx, d.dir, own) }), &d.alarm)
 }
 
-// look goes once through the steps 2 to 6 of the protocol.
+// look goes through steps 2 to 6 of the protocol once.
 func (d *DoubleBarrier) look(ctx context.Context) error {
 	own, err := d.session.look(ctx, d.path(d.node))
 	if err != nil {
@@ -264,7 +248,7 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 		return errGone
 	}
 	session := own.stat.EphemeralOwner
-	own.stat = nil // it has told what there is to know
+	own.stat = nil // is not needed any more
 	Keep(d.env, &d.alarm, &own, &session)
 	data, stat, changed, err := d.alarm.getW(d.on(ctx), d.ready())
 	if err == zk.ErrNoNode { // somebody has deleted it
@@ -287,7 +271,7 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	switch {
 	case err == zk.ErrNoNode: // somebody has deleted it all
 		return errGone
-	case !d.continues(session): // that may be older than the round that it was to follow, and the own znode still there
+	case !d.continues(session): // the list may be older than the round before it, and the own znode still exist
 		return errGone
 	case err != nil:
 	case earlier >= 0:
@@ -303,10 +287,9 @@ func (d *DoubleBarrier) look(ctx context.Context) error {
 	return err
 }
 
-// list returns, in order, those of a round who are still there, and those who wait,
-// without the client itself. Of the tries of one Enter the last one counts, and none before
-// one of the round. A znode is never missing for being new: the round is younger than those
-// of its members, and was read before.
+// list returns, in order, the members of a round that are still there, and the others that wait, without the client
+// itself. Of the tries of one Enter the last one counts, and none that is before a try in the round. No member is
+// missing because its znode is too new: the round is younger than its members' znodes and was read before the list.
 func (d *DoubleBarrier) list(ctx context.Context, r round) (inside, others []string, err error) {
 	names, _, err := d.on(ctx).Children(d.dir)
 	slices.Sort(names)
@@ -324,18 +307,18 @@ func (d *DoubleBarrier) list(ctx context.Context, r round) (inside, others []str
 	return inside, others, err
 }
 
-// late reports whether name is of a try before the one that is of a round.
+// late reports whether name is a try that came before one of members.
 func late(name string, members []string) bool {
 	return slices.ContainsFunc(members, func(m string) bool { return name < m && sameMember(name, m) })
 }
 
-// sameMember reports whether two names are of tries of the same Enter.
+// sameMember reports whether a and b are tries of the same Enter.
 func sameMember(a, b string) bool {
 	return a[:strings.LastIndexByte(a, '-')+1] == b[:strings.LastIndexByte(b, '-')+1]
 }
 
-// begin makes the members a round, if they all exist and there has been no other
-// round meanwhile. The own znode is one of them.
+// begin makes members a round, if they all exist and there has been no other round meanwhile. The own znode is one of
+// them.
 func (d *DoubleBarrier) begin(ctx context.Context, members []string, version int32) (err error) {
 	defer Forget(d.env)(&err)
 	var ops []any
@@ -350,13 +333,12 @@ func (d *DoubleBarrier) begin(ctx context.Context, members []string, version int
 	return err
 }
 
-// Lost returns a channel that gets one event when being inside can no longer be
-// relied on, and is then closed: the session was disconnected or has ended, or the
-// own znode was deleted. It is nil, and so blocks forever, outside.
+// Lost returns a channel that gets one event when being inside can no longer be relied on, and is then closed: the
+// session was disconnected or has ended, or its own znode was deleted. Outside it is nil, and so blocks forever.
 func (d *DoubleBarrier) Lost() <-chan zk.Event { return d.held.Lost() }
 
-// Round returns the zxid at which the round began that the client is in, the same
-// for all its members and higher for each later round; 0 outside.
+// Round returns the zxid at which the client's round began, the same for all its members and higher for each later
+// round; 0 outside.
 func (d *DoubleBarrier) Round() int64 {
 	if d.held == nil {
 		return 0

@@ -7,36 +7,31 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Leaving is how those who leave a double barrier wait for each other. The ways
-// differ in the number of clients that one change notifies.
+// Leaving is how participants that leave a double barrier wait for each other. The ways differ in how many clients
+// one change notifies.
 type Leaving uint8
 
 const (
-	// LeaveLowest is the way of the recipe page: all but the lowest delete their
-	// znodes at once and watch the lowest; the lowest watches the highest of those
-	// that are left. Of k members, the last end notifies k-1, any other at most
-	// one.
+	// LeaveLowest is the way of the recipe page: all but the lowest delete their znodes at once and watch the lowest;
+	// the lowest watches the highest one that is left. Of k members, the last end notifies k-1, any other at most one.
 	LeaveLowest Leaving = iota
 	// LeaveNaive is the simplest way: all delete their znodes at once and watch the
 	// list of children. Each end notifies everyone who is leaving.
 	LeaveNaive
-	// LeaveSequential lets each watch one neighbour: the one above it, and the
-	// highest the lowest. From the highest downwards, each marks its znode when the
-	// one above it is marked or gone; the mark of the lowest says that all are
-	// leaving, and the lowest is done. Then, from the highest downwards, each
-	// deletes its znode when the one above it is gone. So each change notifies at
-	// most one, while sessions live on, and leaving takes 2k steps one after the
-	// other.
+	// LeaveSequential lets each watch one neighbour: the one above it; the highest watches the lowest. From the highest
+	// downwards, each marks its znode when the one above it is marked or gone; the mark of the lowest says that all are
+	// leaving, and with it the lowest is done. Then, from the highest downwards, each deletes its znode when the one
+	// above it is gone. So each change notifies at most one, while sessions live on, and leaving takes 2k steps one
+	// after the other.
 	LeaveSequential
 )
 
 const memberLeaving = "leaving"
 
-// Leave waits until everyone of the round has begun to leave or has lost its
-// session, whether or not the client's own was lost meanwhile; it returns ErrOutside if
-// the client is not inside. When ctx is done first it returns ctx's error. In any case
-// the client is outside and keeps nobody waiting: its own znode is gone, or is being
-// deleted in the background.
+// Leave waits until every participant of the round has begun to leave or has lost its session, even if the client has
+// lost its own; it returns ErrOutside if the client is not inside. When ctx is done first it returns ctx's error. In
+// any case the client is outside and keeps nobody waiting: its own znode is gone, or is being deleted in the
+// background.
 func (d *DoubleBarrier) Leave(ctx context.Context) (err error) {
 	defer Forget(d.env)(&d.alarm, &err)
 	if d.held == nil {
@@ -88,7 +83,7 @@ func (d *DoubleBarrier) leave(ctx context.Context) (err error) {
 	}
 }
 
-// inside returns those of the round who are still there.
+// inside returns the members of the round that are still there.
 func (d *DoubleBarrier) inside(ctx context.Context) (inside []string, err error) {
 	defer Forget(d.env)(&inside, &d.round.session, &err)
 	err = d.freshSince(ctx, &d.round.session, d.dir, func() (err error) {
@@ -98,9 +93,8 @@ func (d *DoubleBarrier) inside(ctx context.Context) (inside []string, err error)
 	return inside, err
 }
 
-// leaveLowest is a step of LeaveLowest: it does or waits for one thing. It is
-// given those who are inside, at least one, and reports whether it knows that
-// everyone is leaving.
+// leaveLowest is a step of LeaveLowest: it does or waits for one thing. inside has the members that are still there,
+// at least one. The result says whether all are known to be leaving.
 func (d *DoubleBarrier) leaveLowest(ctx context.Context, inside []string) (done bool, err error) {
 	lowest, highest := inside[0], inside[len(inside)-1]
 	switch {
@@ -117,7 +111,7 @@ func (d *DoubleBarrier) leaveLowest(ctx context.Context, inside []string) (done 
 	return false, err
 }
 
-// leaveNaive is a step of LeaveNaive, as leaveLowest.
+// leaveNaive is a step of LeaveNaive; see leaveLowest.
 func (d *DoubleBarrier) leaveNaive(ctx context.Context, inside []string) (done bool, err error) {
 	if slices.Contains(inside, d.node) {
 		return len(inside) == 1, d.remove(ctx, d.path(d.node))
@@ -130,8 +124,8 @@ func (d *DoubleBarrier) leaveNaive(ctx context.Context, inside []string) (done b
 	return false, err
 }
 
-// leaveSequential is a step of LeaveSequential, as leaveLowest. A client that finds its own
-// znode gone, its session having ended, only waits for the lowest to be marked.
+// leaveSequential is a step of LeaveSequential; see leaveLowest. A client whose session has ended, so that its own
+// znode is gone, only waits for the lowest to be marked.
 func (d *DoubleBarrier) leaveSequential(ctx context.Context, inside []string) (done bool, err error) {
 	i, last := slices.Index(inside, d.node), len(inside)-1
 	switch {
@@ -170,8 +164,8 @@ func (d *DoubleBarrier) mark(ctx context.Context) (err error) {
 	return err
 }
 
-// awaitMark reports whether a member is marked, and if it is not, waits until
-// something happens to it. It leaves no watch where there is nothing to wait for.
+// awaitMark reports whether a member is marked. If it is not, it waits until something happens to the member's znode.
+// It leaves no watch when there is nothing to wait for.
 func (d *DoubleBarrier) awaitMark(ctx context.Context, member string) (marked bool, err error) {
 	defer Forget(d.env)(&d.alarm, &marked, &err)
 	data, _, err := d.on(ctx).Get(d.path(member))

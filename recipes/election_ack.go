@@ -6,16 +6,16 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Leader is who leads and has acknowledged it.
+// Leader is a leader that has acknowledged its election.
 type Leader struct {
 	Data  []byte // of its candidate
-	Token int64  // as its [Election.Token]
+	Token int64  // its [Election.Token]
 }
 
 func (e *Election) leader() string { return e.root + "/leader" }
 
-// Check returns an operation for a multi that makes it fail with zk.ErrNoNode as
-// a whole unless the object leads at the moment when the multi is executed.
+// Check returns an operation for a multi. It makes the whole multi fail with zk.ErrNoNode unless the object leads at
+// the moment when the multi is executed.
 func (e *Election) Check() *zk.CheckVersionRequest {
 	path := e.dir + "/none"
 	if e.held != nil {
@@ -24,10 +24,9 @@ func (e *Election) Check() *zk.CheckVersionRequest {
 	return &zk.CheckVersionRequest{Path: path, Version: -1}
 }
 
-// Acknowledge tells those who ask for the leader that the leader procedure is
-// complete: after nil, Leader names this object for as long as it leads. It
-// returns ErrNotLeading when the leadership has been lost, or can no longer be
-// relied on because the connection is; then the leader should resign.
+// Acknowledge tells clients that ask for the leader that the leader procedure is complete: after nil, Leader names
+// this object for as long as it leads. It returns ErrNotLeading when the leadership is lost, or can no longer be
+// relied on because the connection was lost; then the leader should resign.
 func (e *Election) Acknowledge(ctx context.Context) (err error) {
 	defer Forget(e.env)(&err)
 	for e.held != nil {
@@ -37,12 +36,12 @@ func (e *Election) Acknowledge(ctx context.Context) (err error) {
 		name := []byte(e.name())
 		answers, err := e.on(ctx).Multi(e.Check(), &zk.SetDataRequest{Path: e.leader(), Data: name, Version: -1})
 		if err == zk.ErrNoNode && len(answers) > 0 && answers[0].Error == nil {
-			// There never was a leader.
+			// There has never been a leader.
 			if _, err = e.on(ctx).Create(e.leader(), nil, 0, e.opt.ACL); err == nil || err == zk.ErrNodeExists {
 				continue
 			}
 		}
-		over := err == nil && e.shaken() // a session that is over for its client may go on for the servers
+		over := err == nil && e.shaken() // a session that is over for the client may live on for the servers
 		if !over && !interrupted(err) && err != zk.ErrNoNode {
 			return err
 		}
@@ -67,7 +66,7 @@ func (e *Election) Leader(ctx context.Context) (Leader, error) {
 	return Leader{x.data, x.stat.Czxid}, nil
 }
 
-// leading returns the znode of the leader, which leads or has led since a call of it with the same session.
+// leading returns the znode of a leader that leads, or has led since an earlier call with the same session.
 func (e *Election) leading(ctx context.Context, session *int64) (x sight, err error) {
 	defer Forget(e.env)(session, &x, &err)
 	err = e.freshSince(ctx, session, e.root, func() error {

@@ -6,8 +6,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// hold is a lock held, or lost and not yet unlocked. The nil hold is a lock that
-// is not held.
+// hold is a lock that is held, or lost and not yet unlocked. A nil hold is a lock that is not held.
 type hold struct {
 	stat    *zk.Stat // of its own znode
 	lost    chan zk.Event
@@ -37,9 +36,8 @@ func (h *hold) Token() int64 {
 	return h.stat.Czxid
 }
 
-// alarm hears of the next change of the session's state. It is set before the
-// znodes are read that a claim rests on, and kept from claim to claim as long as
-// it has not rung, since an unused channel stays in memory until then.
+// alarm hears of the next change of the session's state. It is set before the reads that a claim rests on. It is kept
+// from claim to claim until it rings, because an unused channel stays in memory until then.
 type alarm struct {
 	change <-chan zk.Event
 	left   []left // since it was set
@@ -51,18 +49,16 @@ func (a *alarm) set(env Env) {
 	}
 }
 
-// await waits for events, watches left after the alarm was set, or for the alarm,
-// after which the caller must look again. Watches alone would not do: go-zookeeper
-// renews them after a reconnect behind the requests that wait, and relative to the
-// latest reply. If a reply to one of these comes and then the connection is lost
-// again, changes before that reply never fire a watch.
+// await waits for the alarm or one of events, which are watches left after the alarm was set; then the caller must
+// look again. Watches alone are not enough: after a reconnect go-zookeeper renews them behind the requests that wait,
+// and relative to the latest reply. If one of these requests is answered and then the connection is lost again,
+// changes before that answer never fire a watch.
 func (a *alarm) await(ctx context.Context, env Env, events ...<-chan zk.Event) error {
 	_, err := a.awaitAny(ctx, env, events...)
 	return err
 }
 
-// awaitAny is await, and returns the index of the event, or for the alarm their
-// number.
+// awaitAny is await, and returns the index of the event, or len(events) for the alarm.
 func (a *alarm) awaitAny(ctx context.Context, env Env, events ...<-chan zk.Event) (i int, err error) {
 	i, _, err = env.Await(ctx, append(events, a.change)...)
 	switch {
@@ -74,8 +70,8 @@ func (a *alarm) awaitAny(ctx context.Context, env Env, events ...<-chan zk.Event
 	return i, err
 }
 
-// rang reports whether it has, even if a guard has heard that and has not run since: then the channel is closed. It may
-// be the one that receives the event; others still find the channel closed.
+// rang reports whether the alarm has rung, even if a guard has received the event and has not run since: then the
+// channel is closed. rang may itself receive the event; others still find the channel closed.
 func (a *alarm) rang() bool {
 	select {
 	case <-a.change:
@@ -92,10 +88,10 @@ type sight struct {
 	event <-chan zk.Event
 }
 
-// look reads a znode, leaving a watch on it if it is there. An exists would also leave one on a znode that is gone,
-// which stays as long as the session where names do not come again (mutant exists-leak). And in ZooKeeper before 3.8.4
-// it may ask for what it may not read, but would not be told of the change (CVE-2024-23944): here the error is
-// zk.ErrNoAuth.
+// look reads a znode, leaving a watch on it if it is there. An exists would also leave a watch on a znode that is
+// gone; since names do not come again, that watch stays until the session ends (mutant exists-leak). And servers that
+// have the fix of CVE-2024-23944 but not ZOOKEEPER-2590, such as Debian's 3.8.0, allow exists on a znode that the
+// client may not read but then do not fire the watch. A getData fails there with zk.ErrNoAuth.
 func (s session) look(ctx context.Context, path string) (x sight, err error) {
 	x.data, x.stat, x.event, err = s.on(ctx).GetW(path)
 	if err == zk.ErrNoNode {
@@ -104,13 +100,12 @@ func (s session) look(ctx context.Context, path string) (x sight, err error) {
 	return x, err
 }
 
-// hold starts to guard the znode path that was seen. Revoked is nil if its data does
-// not matter.
+// hold starts to guard the znode path that was seen. revoked is nil if its data does not matter.
 func (s session) hold(path string, seen sight, a *alarm, revoked chan zk.Event) *hold {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &hold{stat: seen.stat, lost: make(chan zk.Event, 1), revoked: revoked, end: cancel}
-	// An earlier guard that was told to end may still hear the alarm first: then
-	// its channel is closed for this one, which so hears it, too.
+	// An earlier guard that was told to end may still receive the event first: then this guard finds the channel closed,
+	// and so hears the alarm too.
 	g := &guard{s, path, h.lost, revoked, a.change, seen.event}
 	h.guard = g
 	g.obey(seen.data)
@@ -119,14 +114,13 @@ func (s session) hold(path string, seen sight, a *alarm, revoked chan zk.Event) 
 	return h
 }
 
-// guard tells the holder when the session changes state or the znode is
-// deleted, whichever is first, and before that when the lock is revoked. It
-// shares nothing with the lock but channels.
+// guard tells the holder when the session changes state or the znode is deleted, whichever comes first, and before
+// that when the lock is revoked. It shares only channels with the lock.
 type guard struct {
 	session
 	path    string
 	lost    chan<- zk.Event
-	revoked chan<- zk.Event // nil: does not matter, or told
+	revoked chan<- zk.Event // nil: not wanted, or already told
 	change  <-chan zk.Event
 	gone    <-chan zk.Event // of the znode
 }
@@ -144,7 +138,7 @@ func (g *guard) run(ctx context.Context) {
 			ev = zk.Event{Type: zk.EventSession, State: zk.StateDisconnected}
 		case i == 0:
 		case again == nil && ev.Type == zk.EventNodeDataChanged:
-			// Somebody wrote to our znode, which by itself says nothing.
+			// Somebody wrote to our znode; the event does not say what.
 			again, g.gone = g.lookAgain()
 			continue
 		case again != nil && again.err != nil:
@@ -158,7 +152,7 @@ func (g *guard) run(ctx context.Context) {
 			continue
 		}
 		if ctx.Err() != nil {
-			return // given up before: the end of its own znode is no loss
+			return // the lock was given up first: the end of its own znode is no loss
 		}
 		g.lost <- ev //zksim:ignore has room: this is sent once, and not again after the close
 		close(g.lost)
@@ -172,9 +166,8 @@ type another struct {
 	err error
 }
 
-// lookAgain asks for the znode's state and returns a channel that fires when the
-// answer is there. Meanwhile the guard listens to the session: a request that
-// waits for a connection is answered in the next session, which is too late.
+// lookAgain asks for the znode's state and returns a channel that fires when the answer has come. Meanwhile the guard
+// listens to the session: a request that waits for a connection is answered in the next session, which is too late.
 func (g *guard) lookAgain() (*another, <-chan zk.Event) {
 	a, answered := &another{}, make(chan zk.Event, 1)
 	g.env.Go("lock-look", func() {

@@ -12,8 +12,8 @@ type keeper struct {
 	name string
 	data []byte
 
-	proof  string // path of the znode that proves that the member's is ours
-	made   int64  // the zxid at which both were made; 0: it is not known
+	proof  string // path of the znode that proves that the member's znode is ours
+	made   int64  // the zxid that created both; 0: unknown
 	joined bool   // as told last
 	change <-chan zk.Event
 	alarm  alarm // of renew
@@ -28,7 +28,7 @@ func (k *keeper) claim(ctx context.Context) (err error) {
 	proof := dir + "/" + guid
 	defer Forget(k.env)(&proof, &k.proof, &k.made, &err)
 	k.made = 0
-	lost := 0 // tries that may be executed late, in a session that was given up, and then are in the way of the next
+	lost := 0 // tries that may be executed late, in a session that was given up, and then block the next one
 	err = k.create(ctx, creation{what: "member", dir: dir, acl: k.opt.ACL, kept: []any{&lost},
 		do: func() error {
 			for {
@@ -55,7 +55,7 @@ func (k *keeper) claim(ctx context.Context) (err error) {
 	switch err {
 	case nil:
 		k.proof = proof
-		// Where this does not tell, keep asks again, and says meanwhile that we are no member.
+		// If this fails, keep asks again, and meanwhile says that we are no member.
 		if exists, stat, err := k.on(ctx).Exists(proof); err == nil && exists {
 			k.made = stat.Czxid
 		}
@@ -65,9 +65,8 @@ func (k *keeper) claim(ctx context.Context) (err error) {
 	return err
 }
 
-// run stays in the group until life ends, and then leaves it. The requests
-// themselves are not given up when life ends: how they end decides what there is
-// to delete.
+// run stays in the group until life ends, and then leaves it. Requests are not given up when life ends: their outcome
+// decides what there is to delete.
 func (k *keeper) run(life context.Context) error {
 	var err error
 	for life.Err() == nil && err == nil {
@@ -81,16 +80,15 @@ func (k *keeper) run(life context.Context) error {
 		return k.removeProven(context.Background(), k.proof, k.path())
 	}
 	k.tell(false)
-	k.removeProven(context.Background(), k.proof, k.path()) // nobody would when we are told to leave
+	k.removeProven(context.Background(), k.proof, k.path()) // Leave would not do it
 	return err
 }
 
-// keep looks after the member's znode, and makes it anew if it is gone, or waits
-// for something to happen.
+// keep looks after the member's znode: it makes it again if it is gone, or waits for something to happen.
 func (k *keeper) keep(life context.Context) error {
 	if k.change == nil || len(k.change) > 0 {
 		k.change = k.env.SessionEvents()
-		if k.conn.State() != zk.StateHasSession { // which no event will say, and the answer may take long
+		if k.conn.State() != zk.StateHasSession { // no event will say so, and the answer may take long
 			k.tell(false)
 		}
 	}
@@ -116,8 +114,8 @@ func (k *keeper) keep(life context.Context) error {
 }
 
 // renew joins again, unless it finds that the member's znode is ours, or waits for the end of the znode that has the
-// name. It may be ours, of an earlier session of which a leader that was deposed has said that it had expired: then its
-// proof stays with it, since without that it would be nobody's when we leave.
+// name. That znode may be ours, of an earlier session that a deposed leader has called expired. Then its proof stays,
+// because without it Leave would not delete the znode.
 func (k *keeper) renew(life context.Context) error {
 	var member, proof *zk.Stat
 	var exists, proven bool

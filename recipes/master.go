@@ -15,11 +15,10 @@ import (
 //
 //  1. Campaign in the election on dir/masters. Every write of the steps below is
 //     a multi with a check that its own candidate is still there.
-//  2. List assign; then tasks and workers, leaving watches. The order matters: a
-//     worker registers in both at once, so one that is seen in assign and not
-//     later in workers has ended.
-//  3. Take the tasks of workers that have ended back: create tasks/TASK and delete
-//     assign/WORKER/TASK, in one multi. Delete the empty assign/WORKER.
+//  2. List assign; then tasks and workers, leaving watches. The order matters: a worker registers in assign and
+//     workers at once, so one that is in assign and then not in workers has ended.
+//  3. Take back the tasks of workers that have ended: create tasks/TASK and delete assign/WORKER/TASK, in one multi.
+//     Delete the empty assign/WORKER.
 //  4. Give each task to a worker in turn: create assign/WORKER/TASK and delete
 //     tasks/TASK, in one multi with a check that workers/WORKER is there.
 //  5. Wait for a watch and go to 2. When the leadership is lost, go to 1.
@@ -29,14 +28,11 @@ import (
 //
 // # What the text leaves out
 //
-// The book's master assigns in two calls: create assign/WORKER/TASK, then delete
-// tasks/TASK. If it ends between them, its successor assigns the task again (mutant
-// two-calls). And it has nothing against a master that was paused, or cut off, and
-// goes on after its successor has begun (mutant old-master): hence the check in
-// step 1. It is needed wherever a decision rests on more than what its own multi
-// checks: here on whose turn it is, elsewhere on limits, priorities or a picture
-// in memory. What it costs is one small operation in a request that is made
-// anyway.
+// The book's master assigns in two calls: create assign/WORKER/TASK, then delete tasks/TASK. If it ends between them,
+// its successor assigns the task again (mutant two-calls). And nothing stops a master that was paused, or cut off,
+// from going on after its successor has begun (mutant old-master): hence the check in step 1. The check is needed
+// wherever a decision rests on more than its own multi checks: here on whose turn it is, elsewhere on limits,
+// priorities or state in memory. It costs one small operation in a request that is made anyway.
 //
 // # Fan-out
 //
@@ -46,19 +42,18 @@ import (
 type Master struct {
 	pool
 	election *Election
-	turn     int // of the workers, counted up
+	turn     int // counts assignments, to take workers in turn
 }
 
-// NewMaster returns a master, or backup, of the pool on the znode dir.
+// NewMaster returns a master, or backup, for the pool on the znode dir.
 func NewMaster(conn Conn, env Env, dir string, opt PoolOptions) *Master {
 	return &Master{pool: newPool(conn, env, dir, opt),
 		election: NewElection(conn, env, dir+"/masters", ElectionOptions{ACL: opt.ACL})}
 }
 
-// Run is a backup until it is a master, and a master until that is lost, over and
-// over, until ctx is done; then it resigns and returns ctx's error. Errors of
-// ZooKeeper that waiting does not cure, such as zk.ErrNoAuth, are returned as
-// they are, and zk.ErrClosing after the connection was closed.
+// Run is a backup until it becomes the master, and the master until it loses the leadership, over and over, until ctx
+// is done; then it resigns and returns ctx's error. Errors of ZooKeeper that waiting does not cure, such as
+// zk.ErrNoAuth, are returned as they are, and zk.ErrClosing after the connection was closed.
 func (m *Master) Run(ctx context.Context) (err error) {
 	defer Forget(m.env)(&m.turn, &m.election.nodes, &m.election.held, &m.election.alarm, &err)
 	for {
@@ -79,7 +74,7 @@ func (m *Master) Run(ctx context.Context) (err error) {
 // Znodes returns the paths of the ephemeral znodes that the object answers for.
 func (m *Master) Znodes() []string { return m.election.Znodes() }
 
-// lead returns nil when the leadership is lost.
+// lead does the master's work. It returns nil when the leadership is lost.
 func (m *Master) lead(ctx context.Context) (err error) {
 	defer Forget(m.env)(&m.turn, &err)
 	var tasks, workers <-chan zk.Event
@@ -142,8 +137,8 @@ func (m *Master) round(ctx context.Context, tasks, workers *<-chan zk.Event) err
 	return nil
 }
 
-// list lists a folder, and leaves a watch unless there is one whose event was not
-// received: each watch takes up memory until then.
+// list lists a folder. It leaves a watch unless there is one that has not fired, because each takes up memory until
+// it fires.
 func (m *Master) list(ctx context.Context, folder string, event *<-chan zk.Event) (names []string, err error) {
 	if *event != nil {
 		names, _, err = m.on(ctx).Children(m.dir + folder)
@@ -160,7 +155,7 @@ func (m *Master) assign(ctx context.Context, task, worker string) error {
 		&zk.CheckVersionRequest{Path: m.worker(worker), Version: -1})
 }
 
-// takeBack makes the tasks of a worker that has ended wait for another.
+// takeBack returns the tasks of a worker that has ended to those that wait for a worker.
 func (m *Master) takeBack(ctx context.Context, worker string) (err error) {
 	defer Forget(m.env)(&err)
 	tasks, _, err := m.on(ctx).Children(m.assigned(worker))
@@ -193,9 +188,9 @@ func (m *Master) move(ctx context.Context, from, to string, checks ...any) (err 
 		&zk.DeleteRequest{Path: from, Version: -1})...)
 }
 
-// write executes a multi. It returns errGone if this is not the master any more, or if the session has changed state:
-// then its candidate may still be there, and the lists be of different sessions, the later of which may be the older.
-// That another znode is gone, or a folder not empty, is no error.
+// write executes a multi. It returns errGone if this is no longer the master, or if the session has changed state:
+// then its candidate may still be there, but the lists may come from different sessions, and the later list may show
+// an older state. It is no error if another znode is gone or a folder is not empty.
 func (m *Master) write(ctx context.Context, ops ...any) error {
 	if m.election.shaken() {
 		return errGone

@@ -9,48 +9,44 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Overdue is an alarm of a [Monitor]: somebody has held a lock for too long.
+// Overdue is an alarm of a [Monitor]: a client has held a lock for too long.
 type Overdue struct {
 	Path string        // of the holder's znode
 	Data []byte        // of that znode
-	Held time.Duration // for at least so long
+	Held time.Duration // for at least this long
 }
 
 // MonitorOptions are the options of a monitor.
 type MonitorOptions struct {
 	Limit time.Duration // how long one holder may hold the lock
-	// Alarm is called once for each holder that is seen to exceed the limit, also
-	// where Run is called again. The monitor waits for it to return.
+	// Alarm is called once for each holder that is seen to exceed the limit, even if Run is called again. The monitor
+	// waits for it to return.
 	Alarm func(Overdue)
 }
 
-// Monitor watches over a lock and raises an alarm when one holder holds it for too
-// long, an idea of Junqueira and Reed, ZooKeeper (2013). The lock may be a [Lock], an
-// [RWLock], whose readers count one by one, or a [RevocableLock].
+// Monitor watches a lock and raises an alarm when one holder holds it for too long, an idea of Junqueira and Reed,
+// ZooKeeper (2013). The lock may be a [Lock], an [RWLock], whose readers count one by one, or a [RevocableLock].
 //
 // # Protocol
 //
-//  1. Sync, in a new session fence, list the contenders and leave a watch on the directory, or on its creation.
-//  2. The holders are the first of the queue, or, if that is a reader, all readers
-//     before the first writer. Note the time for those that are new.
-//  3. Wait for the watch or a change of the session's state, and go to 1; or until the
-//     limit of a holder is over.
+//  1. Sync, or fence in a new session. List the contenders and leave a watch on the directory, or on its creation.
+//  2. The holder is the first of the queue or, if that is a reader, the holders are all readers before the first
+//     writer. Note the time for new holders.
+//  3. Wait for the watch or a change of the session's state, and then go to 1; or wait until the limit of a holder is
+//     over.
 //  4. Then fence and read the holder's znode. If it is there, raise the alarm.
 //
-// Nothing is asked for while nothing changes. Each sync or fence and what is read after it are of
-// one session.
+// No request is made while nothing changes. Each sync or fence and the reads after it are in one session.
 //
 // # What the text leaves out
 //
-// A lock that is held whenever one looks is not held by one holder: the watch does not
-// show each change. What is measured is the life of a znode, whose name comes once
-// (mutant busy-lock). It runs from the moment when the monitor has heard of it, so that
-// what it says is true, and the limit is met a little later than it might be. And a
-// server that lags shows holders of the past, so the last look comes after a fence
-// (mutant stale-alarm).
+// A lock that is held whenever one looks need not be held by one holder: the watch does not show each change. What is
+// measured is the life of a znode, whose name comes once (mutant busy-lock). The time runs from the moment when the
+// monitor hears of the znode, so an alarm is always true but may come a little late. And a server that lags shows
+// past holders, so the last look comes after a fence (mutant stale-alarm).
 //
-// A holder whose process hangs or whose session is about to end is still a holder. The
-// monitor does not know whether a holder knows that it is one.
+// A holder whose process hangs or whose session is about to end is still a holder. The monitor cannot tell whether a
+// holder knows that it is one.
 //
 // # Fan-out
 //
@@ -58,14 +54,14 @@ type MonitorOptions struct {
 //
 // A Monitor is for one goroutine.
 type Monitor struct {
-	queue place // never taken
+	queue place // only read
 	opt   MonitorOptions
 	seen  []holder
 
-	session int64 // the one in which the latest look was
+	session int64 // the session of the latest look
 }
 
-// holder is one whose time runs.
+// holder is a holder of the lock, with the time of its first sight.
 type holder struct {
 	name  string
 	since time.Time
@@ -79,8 +75,8 @@ func NewMonitor(conn Conn, env Env, dir string, opt MonitorOptions) *Monitor {
 	return &Monitor{queue: newPlace(session{conn, env}, dir, "lock", LockOptions{}, anyWord), opt: opt}
 }
 
-// Run monitors the lock until ctx is done, and returns its error, or another that
-// waiting does not cure, such as zk.ErrNoAuth.
+// Run monitors the lock until ctx is done, and returns ctx's error, or another error that waiting does not cure, such
+// as zk.ErrNoAuth.
 func (m *Monitor) Run(ctx context.Context) error {
 	var change <-chan zk.Event
 	for {
@@ -104,12 +100,12 @@ func (m *Monitor) Run(ctx context.Context) error {
 	}
 }
 
-// update looks who holds the lock, and leaves a watch for changes.
+// update finds out who holds the lock, and leaves a watch for changes.
 func (m *Monitor) update(ctx context.Context) (change <-chan zk.Event, err error) {
 	defer Forget(m.queue.env)(&m.seen, &m.session, &m.queue.alarm, &change, &err)
 	m.queue.alarm.set(m.queue.env)
 	var queue []string
-	// or a new session might show holders of the past again
+	// a new session might show past holders again
 	err = m.queue.freshSince(ctx, &m.session, m.queue.dir, func() (err error) {
 		queue, change, err = m.list(ctx)
 		return err
@@ -131,8 +127,7 @@ func (m *Monitor) update(ctx context.Context) (change <-chan zk.Event, err error
 	return change, nil
 }
 
-// list returns the queue, which is empty without its znode, and what fires when it
-// changes.
+// list returns the queue, empty if its znode does not exist, and a channel that fires when it changes.
 func (m *Monitor) list(ctx context.Context) (queue []string, change <-chan zk.Event, err error) {
 	for {
 		names, _, change, err := m.queue.on(ctx).ChildrenW(m.queue.dir)
@@ -149,9 +144,8 @@ func (m *Monitor) list(ctx context.Context) (queue []string, change <-chan zk.Ev
 	}
 }
 
-// holders returns the names of those in the queue who hold the lock: the first, and
-// if it reads the other readers before the next writer. The read that a waiting
-// writer has made for itself is none of them.
+// holders returns the names in the queue that hold the lock: the first and, if that is a reader, the other readers
+// before the next writer. The read znode that a waiting writer has made for itself is not one of them.
 func holders(queue []string) []string {
 	n := 0
 	for n < len(queue) && strings.Contains(queue[n], "-read-") {
@@ -163,8 +157,8 @@ func holders(queue []string) []string {
 	return queue[:min(max(n, 1), len(queue))]
 }
 
-// sameHolder reports whether two names are of one holder. A writer has two, and deletes its read first. Only a GUID
-// says that, since the names of others may be the same each time that they take the lock.
+// sameHolder reports whether two names belong to one holder. A writer has two, and deletes its read first. Names
+// without a GUID do not tell, because they may be the same each time that a client takes the lock.
 func sameHolder(a, b string) bool {
 	return a == b || strings.HasPrefix(a, ticketPrefix) && owner(a) == owner(b)
 }
@@ -190,7 +184,7 @@ func (m *Monitor) check(ctx context.Context) error {
 	return nil
 }
 
-// data returns what is in the znode path, which is there at some moment of the call.
+// data returns the data of the znode path as of some moment during the call.
 func (m *Monitor) data(ctx context.Context, path string) (data []byte, err error) {
 	defer Forget(m.queue.env)(&data, &err)
 	err = m.queue.fresh(ctx, func() (err error) {
@@ -205,7 +199,7 @@ func (m *Monitor) data(ctx context.Context, path string) (data []byte, err error
 func (m *Monitor) wait(ctx context.Context, change <-chan zk.Event) (changed bool, err error) {
 	defer Forget(m.queue.env)(&m.queue.alarm, &changed, &err)
 	limited := ctx
-	for _, h := range m.seen { // the first that is not done has been there longest
+	for _, h := range m.seen { // the first that is not done has held longest
 		if !h.done {
 			var end context.CancelFunc
 			limited, end = m.queue.env.WithTimeout(ctx, m.opt.Limit-m.queue.env.Now().Sub(h.since))

@@ -6,11 +6,12 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Mutex is a lock between goroutines of one process, for code that waits by its [Env] while it has it: a sync.Mutex
-// would then block its goroutine where the simulator cannot see it. It shares nothing with ZooKeeper.
+// Mutex is a lock between goroutines of one process, for code that waits by its [Env] while it holds the lock: a
+// sync.Mutex would then block other goroutines where the simulator cannot see it. It has nothing to do with
+// ZooKeeper.
 type Mutex struct {
 	env  Env
-	free chan zk.Event // has something while the mutex is free
+	free chan zk.Event // has an event while the mutex is free
 }
 
 // NewMutex returns a mutex that is free.
@@ -20,13 +21,13 @@ func NewMutex(env Env) *Mutex {
 	return &Mutex{env, free}
 }
 
-// Lock waits for the mutex. It returns ctx.Err() when ctx is done first, and then does not have it.
+// Lock waits for the mutex. When ctx is done first it returns ctx.Err() and does not take the mutex.
 func (m *Mutex) Lock(ctx context.Context) error {
 	_, _, err := m.env.Await(ctx, m.free)
 	return err
 }
 
-// Unlock gives it up. It panics if nobody has it.
+// Unlock gives up the mutex. It panics if nobody has it.
 func (m *Mutex) Unlock() {
 	if len(m.free) > 0 {
 		panic("recipes: Unlock of a Mutex that is not locked")
@@ -34,12 +35,12 @@ func (m *Mutex) Unlock() {
 	m.free <- zk.Event{} //zksim:ignore made with room for it
 }
 
-// Mailbox is a queue of values from goroutines of one process to others, without a limit. Unlike a channel of Go it
-// can be waited for by [Env.Await], next to watches.
+// Mailbox is a queue of values, without a limit, between goroutines of one process. Unlike a Go channel it can be
+// waited for by [Env.Await], next to watches.
 type Mailbox[T any] struct {
 	guard  *Mutex
 	values []T
-	ready  chan zk.Event // has something while there are values
+	ready  chan zk.Event // has an event while there are values
 }
 
 // NewMailbox returns an empty mailbox.
@@ -56,8 +57,8 @@ func (m *Mailbox[T]) Put(value T) {
 	}
 }
 
-// Ready returns a channel to wait for, by [Env.Await]: it yields an event when there is a value. The goroutine that
-// gets it calls Next, and no other one does.
+// Ready returns a channel for [Env.Await] that yields an event when there is a value. The goroutine that gets the
+// event must call Next, and no other goroutine may.
 func (m *Mailbox[T]) Ready() <-chan zk.Event { return m.ready }
 
 // Next removes the first value, after an event of Ready.

@@ -12,22 +12,20 @@ import (
 
 // Errors of the name service.
 var (
-	// ErrNameTaken is returned by Register when the name is registered, be it
-	// by the same owner, and by [Group.Join] when there is a member of that
-	// name.
+	// ErrNameTaken is returned by Register when the name is registered, even by the same owner, and by [Group.Join] when
+	// there is a member of that name.
 	ErrNameTaken = errors.New("recipes: name is taken")
 	// ErrNoName is returned when the name is not registered.
 	ErrNoName = errors.New("recipes: no such name")
-	// ErrNotOwner is returned by Unregister when the name is another owner's.
+	// ErrNotOwner is returned by Unregister when the name belongs to another owner.
 	ErrNotOwner = errors.New("recipes: name was registered by another")
 )
 
 // NamesOptions are the options of a name service. The zero value is fine.
 type NamesOptions struct {
 	ACL []zk.ACL // of the znodes made; nil: everything for everybody
-	// Owner is who registers, a word without a slash that is different for each
-	// client and the same after a restart. Empty: a word of its own for each
-	// object, so that only the object can unregister what it has registered.
+	// Owner is who registers: a word without a slash that is different for each client and the same after a restart.
+	// Empty: each object has a word of its own, so that only the object can unregister what it has registered.
 	Owner string
 }
 
@@ -37,18 +35,15 @@ type NamesOptions struct {
 //
 // # Protocol
 //
-// To register, create dir/_c_GUID-ticket, ephemeral. Then delete that and create
-// dir/NAME with the data and, empty, dir/NAME/_o_OWNER-GUID, in one multi. If
-// dir/NAME exists, the name is taken. If the answer is lost, fence and look for
-// the mark below dir/NAME: the multi may have succeeded. If it has not, try it
-// again: it fails for want of the ticket if it was executed meanwhile, or if the
-// session of the ticket has ended, and then look again. If it fails because the name
-// is taken by now, delete the ticket, so that the first one cannot be executed when
-// the name is free again, and look once more.
+// To register, create dir/_c_GUID-ticket, ephemeral. Then delete that and create dir/NAME with the data and, empty,
+// dir/NAME/_o_OWNER-GUID, in one multi. If dir/NAME exists, the name is taken. If the answer is lost, fence and look
+// for the mark below dir/NAME: the multi may have succeeded. If it has not, try it again. If that fails because the
+// ticket is gone, the first try was executed meanwhile or the ticket's session has ended: look again. If it fails
+// because the name is now taken, delete the ticket, so that the first try cannot be executed once the name is free
+// again, and look once more.
 //
-// To unregister, list dir/NAME, find the mark with its own OWNER, and delete both
-// in one multi, the mark first. If the answer is lost, try again: the mark's name
-// never comes again, so that a late or repeated delete cannot hit a later
+// To unregister, list dir/NAME, find the mark with its own OWNER, and delete both in one multi, the mark first. If
+// the answer is lost, try again: the mark's name never comes again, so a late or repeated delete cannot hit a later
 // registration. If the mark is gone at the first try, begin again.
 //
 // To register with a number from the server, make the ticket sequential, and
@@ -56,17 +51,14 @@ type NamesOptions struct {
 //
 // # What the text leaves out
 //
-// The page says that ZooKeeper provides this directly: create is "register". It
-// does not say whose the name is when a create whose answer was lost is tried
-// again and fails because the name exists: one's own or another's (mutant
-// assume-own). Nor how to delete only one's own: a delete can name a version, but
-// what another has registered meanwhile has the same version, 0 (mutant
-// delete-again), and looking at its czxid before is no condition. A sequential
-// znode whose answer was lost could only be recognized by a GUID in its name,
-// which would be part of the name that is registered. Nor does the page say that
-// a request whose answer was lost may be executed late: when the client has a new
-// session and the old one still lives, the name may have been registered by a
-// second try and unregistered again. That is what the ticket is for.
+// The page says that ZooKeeper provides this directly: create is "register". If the answer to a create is lost and
+// the retry fails because the name exists, the page does not say whose it is (mutant assume-own). Nor does it say how
+// to delete only one's own name: a delete can name a version, but what another client has registered meanwhile has
+// the same version, 0 (mutant delete-again), and reading its czxid first is no condition. After a lost answer a
+// sequential znode could only be recognized by a GUID in its name, which would be part of the registered name. Nor
+// does the page say that a request whose answer was lost may be executed late: when the client has a new session and
+// the old one still lives, the name may have been registered by a second try and unregistered again. The ticket
+// prevents that.
 //
 // # Fan-out
 //
@@ -91,10 +83,9 @@ func NewNames(conn Conn, env Env, dir string, opt NamesOptions) *Names {
 	return &Names{session{conn, env}, dir, opt}
 }
 
-// Register registers a name, or returns ErrNameTaken if it is registered already. The
-// name must be one that a znode can have and not begin with "_c_"; else the error is
-// zk.ErrInvalidPath. When ctx is done before the outcome is known, what may have been
-// registered is removed in the background; until then the name may be taken.
+// Register registers a name, or returns ErrNameTaken if it is registered already. The name must be one that a znode
+// can have and must not begin with "_c_"; else the error is zk.ErrInvalidPath. When ctx is done before the outcome is
+// known, what may have been registered is removed in the background; until then the name may be taken.
 func (n *Names) Register(ctx context.Context, name string, data []byte) error {
 	if !n.valid(name) {
 		return zk.ErrInvalidPath
@@ -138,10 +129,9 @@ func isName(s string) bool {
 	})
 }
 
-// RegisterNext registers prefix followed by a number of at least ten digits that
-// the server has given to nobody else, higher ones later, and returns the name.
-// Its errors are those of Register; ErrNameTaken says that the numbers are used
-// up, after two billion. They begin anew if dir is deleted and made again.
+// RegisterNext registers prefix followed by a number of at least ten digits, and returns the name. The server gives
+// each number once, and higher ones later. Its errors are those of Register; ErrNameTaken says that the numbers are
+// used up, after two billion. They begin again if dir is deleted and created again.
 func (n *Names) RegisterNext(ctx context.Context, prefix string, data []byte) (name string, err error) {
 	if !n.valid(prefix + "0") {
 		return "", zk.ErrInvalidPath
@@ -150,13 +140,13 @@ func (n *Names) RegisterNext(ctx context.Context, prefix string, data []byte) (n
 	tickets := newPlace(n.session, n.dir, "name", LockOptions{ACL: n.opt.ACL}, nil)
 	for {
 		var number int64
-		var next string // not that of the try before, which may have to be removed yet
+		var next string // not the name of the try before, which may still have to be removed
 		err := n.register(ctx, &next, data, func(ctx context.Context) (ticket string, err error) {
 			if err := tickets.enqueue(ctx); err != nil {
 				return "", err
 			}
 			ticket = tickets.nodes[0]
-			if _, number = contender(ticket); repeats(number) { // others get it as well
+			if _, number = contender(ticket); repeats(number) { // others get it too
 				n.abandon(ctx, "ticket", n.dir+"/"+ticket)
 				return "", ErrNameTaken
 			}
@@ -172,8 +162,8 @@ func (n *Names) RegisterNext(ctx context.Context, prefix string, data []byte) (n
 	}
 }
 
-// Resolve returns the data of a name, or ErrNoName. It knows of all that was
-// registered or unregistered before the call.
+// Resolve returns the data of a name, or ErrNoName. It knows of every registration and unregistration before the
+// call.
 func (n *Names) Resolve(ctx context.Context, name string) (data []byte, err error) {
 	if !n.valid(name) {
 		return nil, zk.ErrInvalidPath
@@ -205,10 +195,9 @@ func (n *Names) List(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// Unregister removes a name that the owner has registered. It returns ErrNoName
-// or ErrNotOwner when there is nothing to remove; but nil if the answer was lost and
-// somebody of the same owner has removed it before it was asked again. When ctx is done
-// first, the name may still be registered; Unregister may be called again.
+// Unregister removes a name that the owner has registered. It returns ErrNoName or ErrNotOwner when there is nothing
+// to remove, but nil if the answer was lost and the same owner has removed the name elsewhere before the retry. When
+// ctx is done first, the name may still be registered; Unregister may be called again.
 func (n *Names) Unregister(ctx context.Context, name string) (err error) {
 	defer Forget(n.env)(&err)
 	if !n.valid(name) {
@@ -241,8 +230,8 @@ func (n *Names) Unregister(ctx context.Context, name string) (err error) {
 	return err
 }
 
-// removeMarked deletes the znodes of one registration. It returns zk.ErrNoNode if others were first, but not if it may
-// have been a try of its own.
+// removeMarked deletes the znodes of one registration. It returns zk.ErrNoNode if others were first, but nil if an
+// earlier try of its own may have deleted them.
 func (n *Names) removeMarked(ctx context.Context, path, mark string) (err error) {
 	lost := false
 	defer Forget(n.env)(&err)

@@ -8,25 +8,21 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// PatientChildrenWatch tells the names of the children of one znode once they have
-// settled, for clients for which each change means work, such as sharing out
-// partitions anew: the recipe of that name of Kazoo.
+// PatientChildrenWatch tells the names of the children of one znode once they have settled: Kazoo's recipe of that
+// name. It is for clients that have work with each change, such as sharing out partitions again.
 //
 // # Protocol
 //
 //  1. List the children as [ChildrenWatch] does.
-//  2. If they are those told last, wait for the watch and go to 1.
-//  3. Wait until the watch fires or the time to settle has passed. In the former
-//     case go to 1.
+//  2. If they are the ones told last, wait for the watch and go to 1.
+//  3. Wait until the watch fires or the time to settle has passed. If the watch fires, go to 1.
 //  4. Fence and list again. If pzxid and number are the same, tell; else go to 3.
 //
 // # What the texts leave out
 //
-// That no watch fired does not mean that nothing happened: the connection may
-// have been lost, or the server may lag. The second listing settles it, but for a
-// znode that there is not, which has no pzxid: it may have come and gone, unless
-// the first watch and the connection have lasted. Kazoo tells once; this watcher
-// goes on.
+// That no watch fired does not mean that nothing happened: the connection may have been lost, or the server may lag.
+// The second listing settles it, except for a znode that does not exist and so has no pzxid: it may have come and
+// gone, unless the first watch has not fired and the connection was not lost. Kazoo tells once; this watcher goes on.
 //
 // # Fan-out
 //
@@ -45,13 +41,13 @@ func NewPatientChildrenWatch(conn Conn, env Env, path string, settle time.Durati
 	return &PatientChildrenWatch{session{conn, env}, path, settle, opt}
 }
 
-// Run is as [ChildrenWatch.Run].
+// Run is like [ChildrenWatch.Run].
 func (w *PatientChildrenWatch) Run(ctx context.Context, f func(children []string, stat *zk.Stat) bool) error {
 	o := &observer{session: w.session, opt: w.opt}
 	told, settled := nothing, nothing
-	var last <-chan zk.Event // the watch of the listing before
+	var last <-chan zk.Event // the watch of the previous listing
 	for {
-		lost := o.change == nil // since the listing before, even if there is a connection again
+		lost := o.change == nil // since the previous listing, even if there is a connection again
 		o.listen()
 		children, stat, event, err := look(ctx, o, w.path, w.on(ctx).ChildrenW)
 		if err != nil {
@@ -72,7 +68,7 @@ func (w *PatientChildrenWatch) Run(ctx context.Context, f func(children []string
 			o.doubt(false)
 			_, err = o.wait(ctx, nil, event)
 		} else if err = w.pass(ctx, o, event); err == errPassed {
-			settled, o.synced, err = now, -1, nil // no session: so the next read is behind a write
+			settled, o.synced, err = now, -1, nil // no session, so the next read comes after a fence
 		}
 		if err != nil {
 			return err

@@ -11,23 +11,22 @@ import (
 // errGone sends an attempt back to its beginning: its own znode is gone.
 var errGone = errors.New("recipes: own znode is gone")
 
-// place is a place in a queue of ephemeral sequential znodes, by which the fair
-// recipes grant what they have to grant. A contender's name is
-// _c_GUID-WORD-NUMBER, where the word is what it wants. Some words of those
-// ahead of it keep it waiting; the protocol is that of [Lock].
+// place is a place in a queue of ephemeral sequential znodes, in which the fair recipes wait. A contender's name is
+// _c_GUID-WORD-NUMBER, where the word is what it wants. It waits for contenders ahead of it that have certain words.
+// The protocol is that of [Lock].
 type place struct {
 	session
 	dir    string
 	word   string
 	opt    LockOptions
-	blocks func(word string) bool // whether one ahead with that word keeps this one waiting
-	herd   bool                   // watch the first of the queue, not the last of those ahead
+	blocks func(word string) bool // whether a place ahead with that word keeps this one waiting
+	herd   bool                   // watch the first of the queue, not the last one ahead
 
 	partner   string // word of a second znode, made directly ahead of the first; "": none
 	leases    int    // how many may hold at once; 0: 1
 	revocable bool   // the holder is told when its data becomes "unlock"
 
-	nodes []string // names of its own znodes while queued or held; the last is the place
+	nodes []string // its own znodes while queued or held; the last is the place
 	held  *hold
 	alarm alarm
 }
@@ -53,7 +52,7 @@ func (p *place) acquire(ctx context.Context, wait bool) (err error) {
 		}
 		nodes := p.nodes
 		p.nodes = nil
-		if err == errGone || err == ErrLocked { // gone perhaps only for this session: the next attempt would be behind it
+		if err == errGone || err == ErrLocked { // perhaps gone only for this session: the next attempt would be behind it
 			switch removed := p.removeAll(ctx, p.dir, nodes); {
 			case removed != nil:
 				err = removed
@@ -68,9 +67,8 @@ func (p *place) acquire(ctx context.Context, wait bool) (err error) {
 	}
 }
 
-// enqueue creates its own znodes. A name comes only once, so each attempt has a GUID
-// of its own: where sequence numbers end, the name would else be that of the attempt
-// before, which others may still know.
+// enqueue creates its own znodes. Each attempt has a GUID of its own, so that a name comes only once: where sequence
+// numbers end, an attempt could otherwise have the name of the one before, which others may still know.
 func (p *place) enqueue(ctx context.Context) (err error) {
 	var prefix string
 	var nodes []string
@@ -128,7 +126,7 @@ func (p *place) make(ctx context.Context, prefix string) (names []string, err er
 	return names, err
 }
 
-// made returns the names of the znodes that such a request has created; see find.
+// made returns the names of the znodes that a request of make has created; see find.
 func (p *place) made(ctx context.Context, prefix string) (names []string, err error) {
 	for _, word := range p.words() {
 		name, err := p.find(ctx, p.dir, prefix+word+"-")
@@ -142,8 +140,8 @@ func (p *place) made(ctx context.Context, prefix string) (names []string, err er
 	return names, nil
 }
 
-// queue waits until nobody ahead of name keeps it waiting, and then takes what
-// was queued for. It returns errGone when name is not in the queue any more.
+// queue waits until nobody ahead of name keeps it waiting, and then holds the place. It returns errGone when name is
+// no longer in the queue.
 func (p *place) queue(ctx context.Context, name string, wait bool) (err error) {
 	defer Forget(p.env)(&p.held, &p.alarm, &err)
 	for {
@@ -176,9 +174,8 @@ func (p *place) queue(ctx context.Context, name string, wait bool) (err error) {
 	}
 }
 
-// awaitLease waits until anybody ahead enters or leaves the
-// queue, or the session changes state; it returns at once if a lease has
-// become free.
+// awaitLease waits until a contender enters or leaves the queue, or the session changes state. It returns at once if
+// a lease has become free.
 func (p *place) awaitLease(ctx context.Context, name string) (err error) {
 	defer Forget(p.env)(&p.alarm, &err)
 	names, _, event, err := p.on(ctx).ChildrenW(p.dir)
@@ -194,8 +191,8 @@ func (p *place) awaitLease(ctx context.Context, name string) (err error) {
 	return p.alarm.await(ctx, p.env, event)
 }
 
-// take makes sure that the first of the queue is ours and holds it. It does
-// nothing, without error, if the session has changed state meanwhile.
+// take makes sure that the first of the queue is ours and holds it. If the session has changed state meanwhile, it
+// does nothing and returns nil.
 func (p *place) take(ctx context.Context, name string) error {
 	seen, err := p.look(ctx, p.dir+"/"+name)
 	if err != nil {
@@ -215,8 +212,7 @@ func (p *place) take(ctx context.Context, name string) error {
 	return nil
 }
 
-// release is [Lock.Unlock]. A partner, for which nobody waits as long as the place
-// is there, goes first.
+// release is [Lock.Unlock]. The partner goes first: nobody waits for it while the place is there.
 func (p *place) release(ctx context.Context) (err error) {
 	defer Forget(p.env)(&p.alarm, &err)
 	if p.held == nil {
@@ -232,19 +228,19 @@ func (p *place) release(ctx context.Context) (err error) {
 	return err
 }
 
-// giveUp is removeAll for a caller who cannot wait.
+// giveUp is removeAll for a caller that cannot wait.
 func (p *place) giveUp(ctx context.Context, names []string) {
 	for _, name := range names {
 		p.abandon(ctx, p.word, p.dir+"/"+name)
 	}
 }
 
-// shaken reports whether what is held can no longer be relied on, even if the guard
-// has not got round to telling so, and even if the holder has heard of it. It asks for nothing, since time goes on
-// between two questions: whatever has become of the session since, the alarm has rung.
+// shaken reports whether what is held can no longer be relied on, even if the guard has not yet said so, and even if
+// the holder has heard of it. It does not ask the connection, because time passes between two questions: after any
+// change of the session, the alarm has rung.
 func (p *place) shaken() bool { return p.alarm.rang() || len(p.held.lost) > 0 }
 
-// name is the name of the place itself while it is queued or held.
+// name returns the name of the place itself while it is queued or held.
 func (p *place) name() string { return p.nodes[len(p.nodes)-1] }
 
 func (p *place) znodes() (paths []string) {
@@ -294,7 +290,7 @@ func (p *place) list(ctx context.Context) (queue []string, err error) {
 	return queue, err
 }
 
-// abandon removes its own znode, which must not stay: at once if it can be done before ctx is, else in the
+// abandon removes an own znode that must not stay: at once if that is possible before ctx is done, else in the
 // background.
 func (s session) abandon(ctx context.Context, what, path string) {
 	defer Forget(s.env)(&path)

@@ -11,8 +11,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ahead returns the last of those ahead of own that keep it waiting (with herd,
-// the first), "" if there are too few of them, or errGone.
+// ahead returns the last of the contenders ahead of own that keep it waiting (with herd, the first), "" if there are
+// too few of them, or errGone.
 func (p *place) ahead(ctx context.Context, own string) (ahead string, err error) {
 	defer Forget(p.env)(&ahead, &err)
 	names, _, err := p.on(ctx).Children(p.dir)
@@ -56,7 +56,7 @@ func (p *place) aheadOf(ctx context.Context, own string, names []string) (string
 	return p.blocker(count, ahead), nil
 }
 
-// before is ahead for a queue that is in order.
+// before is ahead for a queue in order.
 func (p *place) before(queue []string, own string) (ahead string, err error) {
 	count := 0
 	for _, name := range queue {
@@ -74,14 +74,12 @@ func (p *place) before(queue []string, own string) (ahead string, err error) {
 	return "", errGone
 }
 
-// inWay reports whether name, when it is ahead, keeps this place waiting: it has such a
-// word and is no partner.
+// inWay reports whether name, if it is ahead, keeps this place waiting: its word blocks, and it is not an own znode.
 func (p *place) inWay(name, word string) bool {
 	return p.blocks(word) && !slices.Contains(p.nodes, name)
 }
 
-// blocker returns who is to be waited for, the last of those in the way, or "" if
-// there are fewer of them than leases.
+// blocker returns last, the contender to wait for, or "" if fewer are in the way than there are leases.
 func (p *place) blocker(count int, last string) string {
 	if count < max(p.leases, 1) {
 		return ""
@@ -89,17 +87,17 @@ func (p *place) blocker(count int, last string) string {
 	return last
 }
 
-// competes reports whether a contender with that word is of this queue.
+// competes reports whether a contender with that word is in this queue.
 func (p *place) competes(word string) bool {
 	return word != "" && (word == p.word || p.blocks(word))
 }
 
-// contender returns the word in a contender's name and the number that the
-// server appended to it; the word is empty if the name is not a contender's.
+// contender returns the word in a contender's name and the number that the server has appended. The word is empty if
+// the name is not a contender's.
 func contender(name string) (word string, n int64) {
-	const digits = 10 // at least; a negative number has a sign as well
+	const digits = 10 // at least; a negative number also has a sign
 	if i := len(name) - digits - 1; i > 0 && name[i] == '-' && name[i-1] != '-' {
-		if n, ok := natural(name[i+1:]); ok { // nearly always; whoever queues reads all names
+		if n, ok := natural(name[i+1:]); ok { // the fast path: each contender parses all names
 			return name[strings.LastIndexByte(name[:i], '-')+1 : i], n
 		}
 	}
@@ -117,7 +115,7 @@ func contender(name string) (word string, n int64) {
 	return name[strings.LastIndexByte(name[:i], '-')+1 : i], n
 }
 
-// natural reads a number of a few digits that a server could have given.
+// natural parses a sequence number that is not negative.
 func natural(s string) (n int64, ok bool) {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
@@ -128,7 +126,7 @@ func natural(s string) (n int64, ok bool) {
 	return n, n <= math.MaxInt32
 }
 
-// owner returns the part of a contender's name that partners share; all of it if it is the only one.
+// owner returns the part of a contender's name that partners share, or the whole name if it has no such part.
 func owner(name string) string {
 	word, _ := contender(name)
 	if i := strings.LastIndex(name, "-"+word+"-"); i >= 0 {
@@ -137,9 +135,9 @@ func owner(name string) string {
 	return name
 }
 
-// repeats reports whether a sequence number is from the end of the numbers. There
-// the server's counter stays at 2147483647 (and creates in flight at that moment
-// get negative numbers), so numbers repeat and say nothing about order.
+// repeats reports whether a sequence number is from the end of the numbers. There the server's counter stays at
+// 2147483647 (and creates in flight at that moment get negative numbers), so numbers repeat and do not tell the
+// order.
 func repeats(n int64) bool { return n < 0 || n == math.MaxInt32 }
 
 // ordered returns the contenders among names in the order of the queue.
@@ -147,9 +145,8 @@ func (p *place) ordered(ctx context.Context, names []string) ([]string, error) {
 	return p.inOrder(ctx, p.dir, names, p.competes)
 }
 
-// inOrder returns those children of dir among names whose word counts in the
-// order in which they were created: by sequence number, or, once numbers repeat,
-// by the zxid of their creation, at the price of reading each.
+// inOrder returns the names, of children of dir, whose word counts, in the order of their creation: by sequence
+// number or, once numbers repeat, by czxid, which costs a read of each child.
 func (s session) inOrder(
 	ctx context.Context, dir string, names []string, counts func(word string) bool,
 ) ([]string, error) {
@@ -178,7 +175,7 @@ func (s session) inOrder(
 		rank[name] = n
 	}
 	slices.SortFunc(queue, func(a, b string) int {
-		return cmp.Or(cmp.Compare(rank[a], rank[b]), strings.Compare(a, b)) // of one multi: partners
+		return cmp.Or(cmp.Compare(rank[a], rank[b]), strings.Compare(a, b)) // equal zxids: partners, created by one multi
 	})
 	return queue, nil
 }

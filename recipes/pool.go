@@ -7,9 +7,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ErrTaskGone is returned by Wait when the task has been forgotten, and by Done
-// when the task is not this worker's any more: it was taken for dead, and the
-// task given to another; or the client has forgotten the task.
+// ErrTaskGone is returned by Wait when the task has been forgotten. Done returns it when the task is no longer this
+// worker's: the worker was taken for dead and the task given to another, or the client has forgotten the task.
 var ErrTaskGone = errors.New("recipes: the task is gone")
 
 // PoolOptions are the options of the three roles of a master-worker pool. The
@@ -26,8 +25,8 @@ type PoolOptions struct {
 //	dir/workers/WORKER       ephemeral: a worker that lives
 //	dir/masters              the election of the master
 //
-// Names of tasks and workers are unique, and never come again. A task that is
-// not done has one znode in tasks or below assign, which moves by multi.
+// Names of tasks and workers are unique and never come again. A task that is not done has one znode, in tasks or
+// below assign, and a multi moves it.
 type pool struct {
 	session
 	dir string
@@ -44,7 +43,7 @@ func (p pool) worker(worker string) string { return p.dir + "/workers/" + worker
 
 func (p pool) assigned(worker string) string { return p.dir + "/assign/" + worker }
 
-// makeFolders creates what is missing of the pool's folders.
+// makeFolders creates the pool's folders that are missing.
 func (p pool) makeFolders(ctx context.Context) error {
 	for _, name := range []string{"status", "tasks", "assign", "workers"} {
 		if err := p.makePath(ctx, p.dir+"/"+name, p.acl); err != nil {
@@ -54,7 +53,7 @@ func (p pool) makeFolders(ctx context.Context) error {
 	return nil
 }
 
-// multi tries until the outcome is known.
+// multi executes a multi, and tries again until its outcome is known.
 func (p pool) multi(ctx context.Context, ops ...any) (err error) {
 	defer Forget(p.env)(&err)
 	return p.retry(ctx, func() error {

@@ -7,18 +7,18 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// QueueItem is an item of a queue that this consumer has claimed, and has to
-// acknowledge or return. It is for one goroutine at a time.
+// QueueItem is an item of a queue that this consumer has claimed and must acknowledge or return. It is for one
+// goroutine at a time.
 //
-// Where somebody deletes the znode that proves whose the claim is, dir/GUID, neither Ack
-// nor Return ends the claim, and no other consumer gets the item before the session ends.
+// If somebody deletes dir/GUID, the znode that proves whose claim it is, neither Ack nor Return ends the claim, and
+// no other consumer gets the item before the session ends.
 type QueueItem struct {
 	session
 	data  []byte
 	path  string // of the item
 	claim string // says that the item is claimed
 	proof string // says by which client
-	owner int64  // the session that was there before the claim was made
+	owner int64  // the session when the claim was sent
 
 	settled bool // acknowledged, returned or lost
 }
@@ -26,12 +26,11 @@ type QueueItem struct {
 // Data returns what the producer has put.
 func (i *QueueItem) Data() []byte { return i.data }
 
-// Ack removes the item from the queue for good. It fails with ErrClaimLost when
-// the claim was lost, which may happen whenever the session ends, or somebody
-// deletes the claim and no other consumer has claimed the item yet: the item is
-// delivered to another consumer then, and what this one did with it will be done
-// again. It fails with ErrUnknownOutcome, for errors.Is, if nobody can tell. When
-// ctx is done first, that is so as well, and Ack goes on in the background.
+// Ack removes the item from the queue for good. It fails with ErrClaimLost when the claim was lost, because the
+// session has ended, or somebody has deleted the claim and no other consumer has claimed the item yet. The item is
+// then delivered to another consumer, and what this one did with it is done again. It fails with ErrUnknownOutcome,
+// for errors.Is, if nobody can tell. When ctx is done first, it also fails with ErrUnknownOutcome, and Ack goes on in
+// the background.
 func (i *QueueItem) Ack(ctx context.Context) (err error) {
 	defer Forget(i.env)(&i.settled, &err)
 	if i.settled {
@@ -54,11 +53,10 @@ func (i *QueueItem) Ack(ctx context.Context) (err error) {
 	return err
 }
 
-// Return gives the item back to the queue, where it keeps its place. It does
-// nothing when the claim was lost with its session, since the item is back then. Where
-// somebody has deleted the claim and another consumer has claimed the item since, it
-// ends the claim of that one. When ctx is done first, it returns ctx's error and goes
-// on in the background. After Ack or Return it fails with ErrClaimLost.
+// Return gives the item back to the queue, where it keeps its place. It does nothing when the claim was lost with its
+// session, because the item is then back already. If somebody has deleted the claim and another consumer has claimed
+// the item since, it ends the other's claim. When ctx is done first, it returns ctx's error and goes on in the
+// background. After Ack or Return it fails with ErrClaimLost.
 func (i *QueueItem) Return(ctx context.Context) (err error) {
 	defer Forget(i.env)(&i.settled, &err)
 	if i.settled {
@@ -72,7 +70,7 @@ func (i *QueueItem) Return(ctx context.Context) (err error) {
 	return err
 }
 
-// Znodes returns the paths that the object answers for: those of its claim.
+// Znodes returns the paths that the object answers for: the two znodes of its claim.
 func (i *QueueItem) Znodes() []string {
 	if i.settled {
 		return nil
@@ -103,9 +101,10 @@ func (i *QueueItem) ack(ctx context.Context) (err error) {
 	return err
 }
 
-// outcome returns what can be said of an acknowledgement whose answer was lost and that found something missing when it
-// was tried again. In the session of the claim it was executed if the proof has gone with it; else somebody has
-// deleted the claim, or the item. In another session an item that is still there was not acknowledged.
+// outcome returns what is known of an acknowledgement whose answer was lost and whose retry found something missing.
+// If the proof or the item is still there, it was not executed: somebody has deleted the claim or the item, or the
+// session has ended. If both are gone, it was executed if the session is still that of the claim; in another session
+// nobody can tell.
 func (i *QueueItem) outcome(ctx context.Context) error {
 	proven, exists := false, false
 	err := i.fresh(ctx, func() (err error) {
@@ -128,7 +127,7 @@ func (i *QueueItem) outcome(ctx context.Context) error {
 // release deletes the claim, if it is there.
 func (i *QueueItem) release(ctx context.Context) error { return i.removeProven(ctx, i.proof, i.claim) }
 
-// ackLater is ack in the background, and release of what somebody has left of the claim.
+// ackLater is ack in the background, followed by removing what is left of the claim.
 func (i *QueueItem) ackLater() {
 	defer Forget(i.env)(i)
 	i.env.Undo("queue-ack", func() {
@@ -148,8 +147,8 @@ func (i *QueueItem) releaseLater() {
 	i.cleanUp("claim", func(ctx context.Context) { i.release(ctx) })
 }
 
-// tidy removes what an operator, say, has left of a claim that is lost. The znode of the claim may be another
-// consumer's by now, unless the item is gone, which then nobody can claim.
+// tidy removes what is left of a lost claim, after an operator's delete for example. The claim's znode may belong to
+// another consumer by now, unless the item is gone and nobody can claim it.
 func (i *QueueItem) tidy(ctx context.Context) {
 	if i.remove(ctx, i.proof) != nil {
 		return

@@ -12,9 +12,8 @@ import (
 // errTaken says that another consumer was faster.
 var errTaken = errors.New("recipes: the item is claimed or gone")
 
-// queue is what the queues share. An item's rank is the word in its name: items
-// are in the order of their ranks, and those of one rank in the order of their
-// creation.
+// queue is what the queues share. An item's rank is the word in its name: items are ordered by rank, and items of the
+// same rank by creation.
 type queue struct {
 	session
 	dir    string
@@ -33,11 +32,9 @@ func newQueue(s session, dir string, opt QueueOptions) queue {
 	return q
 }
 
-// Take waits for an item and removes it. An item is delivered at most once: if
-// its removal is in doubt it is not delivered, and the error is
-// ErrUnknownOutcome, for errors.Is. This can happen when the session ends at the
-// wrong moment and when ctx is done before the outcome can be told. With any
-// other error no item was removed.
+// Take waits for an item and removes it. An item is delivered at most once: if its removal is in doubt it is not
+// delivered, and the error is ErrUnknownOutcome, for errors.Is. This can happen when the session ends at the wrong
+// moment, or when ctx is done before the outcome is known. With any other error no item was removed.
 func (q *queue) Take(ctx context.Context) ([]byte, error) { return q.take(ctx, q.Claim) }
 
 // TryTake is Take, except that it returns ErrEmpty when at some moment of the call no item is free.
@@ -71,7 +68,7 @@ func (q *queue) Claim(ctx context.Context) (item *QueueItem, err error) {
 		if err := q.turn.Lock(ctx); err != nil {
 			return nil, err
 		}
-		// It is not the turn that keeps consumers apart, so its loss is none.
+		// Claims keep consumers apart, not the turn, so losing the turn does no harm.
 		defer q.turn.Unlock(ctx)
 	}
 	for {
@@ -96,8 +93,8 @@ func (q *queue) TryClaim(ctx context.Context) (item *QueueItem, err error) {
 	return item, err
 }
 
-// listed is how the queue is read: as [session.synced], which an item that is younger than the others may be
-// missing from. Where items overtake each other the first of such a list is not the first.
+// listed reads the queue by [session.synced], which may miss the youngest items. It uses [session.fresh] if items
+// overtake each other, because then a missing item may be the first.
 func (q *queue) listed(ctx context.Context, read func() error, kept ...any) error {
 	if q.ranked {
 		return q.fresh(ctx, read, kept...)
@@ -105,7 +102,7 @@ func (q *queue) listed(ctx context.Context, read func() error, kept ...any) erro
 	return q.synced(ctx, q.dir, read, kept...)
 }
 
-// claimFirst claims the first item that is free, or returns ErrEmpty, which is sure if it is to be.
+// claimFirst claims the first free item, or returns ErrEmpty. With sure, ErrEmpty is certain.
 func (q *queue) claimFirst(ctx context.Context, sure bool) (item *QueueItem, err error) {
 	defer Forget(q.env)(&item, &err)
 	for {
@@ -123,9 +120,9 @@ func (q *queue) claimFirst(ctx context.Context, sure bool) (item *QueueItem, err
 	}
 }
 
-// first returns the first item that is free, or ErrEmpty. A leader that was deposed would say so, too, and items and
-// claims are listed one after the other: an item that has come in between is free when those before it are claimed. So
-// that is sure only if it was read behind a write, and no item has come or gone meanwhile.
+// first returns the first free item, or ErrEmpty. A deposed leader may also show no free item. And items and claims
+// are listed one after the other: an item that comes in between is free although all listed ones are claimed. So with
+// sure, first reads after a fence, and again if an item has come or gone meanwhile.
 func (q *queue) first(ctx context.Context, sure bool) (name string, err error) {
 	defer Forget(q.env)(&name, &err)
 	list := q.listed
@@ -222,8 +219,8 @@ func (q *queue) put(ctx context.Context, data []byte, rank string) (err error) {
 	return err
 }
 
-// claim claims an item, or returns errTaken. Each try has a GUID of its own: one that is executed late, in a session
-// that was given up, would else be taken for the next one, and end with its own session.
+// claim claims an item, or returns errTaken. Each try has a GUID of its own: otherwise a try that is executed late,
+// in a session that was given up, would be taken for the next one, and end with its own session.
 func (q *queue) claim(ctx context.Context, name string) (item *QueueItem, err error) {
 	var guid string
 	i := &QueueItem{session: q.session, path: q.dir + "/items/" + name, claim: q.dir + "/claims/" + name}
@@ -262,8 +259,7 @@ func (q *queue) claim(ctx context.Context, name string) (item *QueueItem, err er
 	return i, nil
 }
 
-// free returns the items that nobody has claimed, in order. It reads them and the
-// claims in two ways that differ in the watches that they leave.
+// free returns the unclaimed items, in order. items and claims list the two folders, with or without watches.
 func (q *queue) free(ctx context.Context, items, claims func(path string) ([]string, error)) ([]string, error) {
 	for {
 		names, err := items(q.dir + "/items")
@@ -300,7 +296,7 @@ func (q *queue) children(ctx context.Context) func(path string) ([]string, error
 	}
 }
 
-// awaitFree waits until there is a free item, or perhaps is.
+// awaitFree waits until there is, or may be, a free item.
 func (q *queue) awaitFree(ctx context.Context) (err error) {
 	defer Forget(q.env)(&q.watch, &err)
 	return q.retry(ctx, func() error {

@@ -6,13 +6,11 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// queueWatch is what a consumer that waits listens to. Channels are kept until
-// they fire, from call to call: there is no way to take a watch back, and each one
-// left would stay in memory.
+// queueWatch is what a waiting consumer listens to. Channels are kept from call to call until they fire, because a
+// watch cannot be taken back and stays in memory.
 //
-// The session is listened to because the server does not always tell after a
-// reconnect what the watches have missed: once sequence numbers repeat, a create
-// does not move the parent's pzxid any more, by which it would know.
+// It includes the session because after a reconnect the server does not always tell what the watches have missed: it
+// goes by the parent's pzxid, which creates no longer move once sequence numbers repeat.
 type queueWatch struct{ items, claims, session <-chan zk.Event }
 
 // begin forgets the watches if the session has changed state since they were left.
@@ -22,8 +20,8 @@ func (w *queueWatch) begin(env Env) {
 	}
 }
 
-// list returns a function that lists the children of a znode and sees to it that
-// the next change of them is heard from event, which is one of w's.
+// list returns a function that lists the children of a znode and makes sure that their next change fires event, a
+// field of w.
 func (w *queueWatch) list(conn requests, event *<-chan zk.Event) func(path string) ([]string, error) {
 	return func(path string) (names []string, err error) {
 		if *event != nil && len(*event) == 0 {

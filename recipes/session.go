@@ -37,8 +37,8 @@ func (s session) await(ctx context.Context) (err error) {
 	}
 }
 
-// retry runs f, which must be idempotent, until it ends in something else than a
-// lost connection. Of what f sees, only kept is left.
+// retry runs f, which must be idempotent, until it ends in anything but a lost connection. Of what f sees, only kept
+// is remembered.
 func (s session) retry(ctx context.Context, f func() error, kept ...any) (err error) {
 	kept = append(kept, &err)
 	defer Forget(s.env)(kept...)
@@ -54,8 +54,7 @@ func (s session) retry(ctx context.Context, f func() error, kept ...any) (err er
 	}
 }
 
-// remove deletes a znode that is the caller's own by its unique name. A znode
-// that is gone already is removed.
+// remove deletes a znode that is the caller's own by its unique name. It is no error if the znode is already gone.
 func (s session) remove(ctx context.Context, path string) (err error) {
 	defer Forget(s.env)(&err)
 	err = s.retry(ctx, func() error { return s.on(ctx).Delete(path, -1) })
@@ -75,9 +74,10 @@ func (s session) removeAll(ctx context.Context, dir string, names []string) erro
 	return nil
 }
 
-// removeProven deletes a znode whose name others may have as well, together with the proof that it is
-// the caller's, whose name is unique. Where the proof is not there, nor is what it proves, and a late try may
-// yet make both: then nothing is deleted. Where the proof alone is there, somebody else has deleted the znode.
+// removeProven deletes a znode whose name others may also use, together with proof, a znode with a unique name that
+// proves that it is the caller's. If there is no proof, the caller's znode does not exist either, though a late try
+// may still make both: nothing is deleted. If only the proof is there, somebody else has deleted the znode, and the
+// proof is deleted.
 func (s session) removeProven(ctx context.Context, proof, path string) (err error) {
 	alone := false
 	defer Forget(s.env)(&err)
@@ -109,9 +109,9 @@ func (s session) makePath(ctx context.Context, path string, acl []zk.ACL) (err e
 			return err
 		})
 		if err == zk.ErrNoAuth && s.there(ctx, path[:i]) {
-			continue // who may not create beside a znode is not told that it is there
+			continue // without the right to create, the error does not tell that the znode exists
 		}
-		if err == zk.ErrNoNode && strings.LastIndexByte(path[:i], '/') > 0 { // somebody has deleted the one before
+		if err == zk.ErrNoNode && strings.LastIndexByte(path[:i], '/') > 0 { // the parent was deleted meanwhile
 			i = 0
 			continue
 		}
@@ -132,20 +132,20 @@ func (s session) there(ctx context.Context, path string) (exists bool) {
 	return exists && err == nil
 }
 
-// fresh runs read so that it sees everything that was acknowledged to anybody before: after an own write, and in the
-// session of that write, since the servers let a new session begin further in the past. What read returns must not be
-// used unless fresh returns nil. Of what read sees, only kept is left.
+// fresh runs read so that it sees everything that was acknowledged to anybody before: after a fence, and in the
+// session of that fence, because a new session may begin further in the past. What read returns must not be used
+// unless fresh returns nil. Of what read sees, only kept is remembered.
 //
-// A sync is not enough. A leader that was cut off goes on for a while after another one was elected; it answers
-// a sync at once, without asking anybody, and what it shows is old. A write is answered only when most servers
-// have it.
+// A sync is not enough. A leader that was cut off goes on for a while after another one was elected; it answers a
+// sync at once, without asking anybody, and shows old data. A write is answered only when a majority of the servers
+// has it.
 func (s session) fresh(ctx context.Context, read func() error, kept ...any) error {
 	return s.after(ctx, nil, func(int64) error { return s.fence(ctx) }, read, kept...)
 }
 
-// freshSince is fresh for reads of path that must not be older than others, which were fresh when the session was
-// the one in session: within that, ZooKeeper never goes back, and a sync does to hear of what is new. It sets session
-// to the present one.
+// freshSince is fresh for reads of path that must not be older than earlier reads, which were fresh in the session
+// *session. Within that session ZooKeeper never goes back, so a sync is enough to hear what is new. freshSince sets
+// *session to the present session.
 func (s session) freshSince(
 	ctx context.Context, session *int64, path string, read func() error, kept ...any,
 ) (err error) {
@@ -163,7 +163,7 @@ func (s session) freshSince(
 }
 
 // synced runs read after a sync, so that it sees what is new unless a leader that was cut off has answered. Nothing
-// may be concluded from what it does not see.
+// may be concluded from what read does not see.
 func (s session) synced(ctx context.Context, path string, read func() error, kept ...any) error {
 	return s.after(ctx, nil, func(int64) error {
 		_, err := s.on(ctx).Sync(path)
@@ -171,8 +171,8 @@ func (s session) synced(ctx context.Context, path string, read func() error, kep
 	}, read, kept...)
 }
 
-// after runs read after another request, which is given the session, until both were answered in one session. What
-// is at session is all that is left of a try for the next one; it may be nil.
+// after runs first and then read, until both are answered in one session. first gets the session's id. Of a try, the
+// next one remembers only *session; session may be nil.
 func (s session) after(
 	ctx context.Context, session *int64, first func(id int64) error, read func() error, kept ...any,
 ) (err error) {
@@ -192,32 +192,29 @@ func (s session) after(
 			if err := s.await(ctx); err != nil {
 				return err
 			}
-		case s.continues(id), err == zk.ErrInvalidPath: // the latter by the library itself, session or not
+		case s.continues(id), err == zk.ErrInvalidPath: // the library itself returns it, with or without a session
 			return err
 		}
 	}
 }
 
-// fence is a write that changes nothing: a multi without operations. It needs no permission and no znode, and fires no
-// watch, but it is a txn of its own, so an answer says that the present leader and most servers have executed it. The
-// alternatives cost more: a set of an own znode fires watches, and so does a create that is followed by a delete.
+// fence is a write that changes nothing: a multi without operations. It needs no permission and no znode, and fires
+// no watch, but it is a txn of its own, so an answer says that the present leader and a majority of the servers have
+// it. The alternatives cost more: a set of an own znode fires watches, and so does a create followed by a delete.
 func (s session) fence(ctx context.Context) error {
 	_, err := s.on(ctx).Multi()
 	return err
 }
 
-// continues reports whether the session is still the one that had this id. No
-// session has the id 0, which the connection shows before its first session and
-// between two.
+// continues reports whether the session is still the one that had this id. No session has the id 0, which the
+// connection shows before its first session and between sessions.
 func (s session) continues(id int64) bool { return id != 0 && s.conn.SessionID() == id }
 
-// find looks for a child of dir whose name contains the unique word. Coming
-// after a create whose answer was lost, it settles whether that create was
-// executed: an own write comes first, so the listing shows everything that was executed before,
-// which one on a server that lags, or on a leader that was deposed, would miss; and a request of the
-// old connection cannot be executed any more if the session is the same. If it is another one, the old one may live for
-// a while, and what it creates that is ephemeral goes with it; for what lasts see [session.ticketed]. The name is empty
-// when there is none.
+// find looks for a child of dir whose name contains the unique word. It returns "" if there is none. After a create
+// whose answer was lost, it settles whether that create was executed. The fence comes first, so the listing shows
+// everything that was executed before; without it a server that lags, or a deposed leader, could miss some. And if
+// the session is the same, a request of the old connection cannot be executed any more. If it is another session, the
+// old one may live for a while, but its ephemeral znodes end with it; for znodes that last see [session.ticketed].
 func (s session) find(ctx context.Context, dir, word string) (name string, err error) {
 	defer Forget(s.env)(&name, &err)
 	err = s.fresh(ctx, func() error {
@@ -236,28 +233,26 @@ func (s session) find(ctx context.Context, dir, word string) (name string, err e
 	return name, err
 }
 
-// creation is a create, or a multi with creates, that leaves behind something by
-// which its outcome can be told after the answer was lost.
+// creation is a create, or a multi with creates, that leaves something from which its outcome can be told when the
+// answer is lost.
 type creation struct {
 	what string // what is created, a word for schedules and reports
-	dir  string // made, with acl, when it is missing; "": zk.ErrNoNode is an answer as any
+	dir  string // made, with acl, when it is missing; "": zk.ErrNoNode is an answer like any other
 	acl  []zk.ACL
 
 	do   func() error                            // the request
-	kept []any                                   // what is left of all that do sees
+	kept []any                                   // what is remembered of what do sees
 	done func(ctx context.Context) (bool, error) // whether it was executed; see find
-	// undo removes what the request may have left behind. It runs in the
-	// background when the outcome could not be told, for as long as it takes.
+	// undo removes what the request may have left behind. It runs in the background when the outcome is unknown, for as
+	// long as it takes.
 	undo func(ctx context.Context)
-	// prepare, if not nil, makes what may be missing when a multi of [session.ticketed] was answered with zk.ErrNoNode.
+	// prepare, if not nil, makes what may be missing when a multi of [session.ticketed] fails with zk.ErrNoNode.
 	prepare func(ctx context.Context) error
-	// insist, if not nil, has the caller wait for undo for as long as there is a connection, even if ctx is
-	// done.
+	// insist, if not nil, makes the caller wait for undo as long as there is a connection, even if ctx is done.
 	insist *alarm
 }
 
-// create executes the request of c exactly once. After an error it was not
-// executed, or undo is under way.
+// create executes the request of c exactly once. After an error the request was not executed, or undo is under way.
 func (s session) create(ctx context.Context, c creation) (err error) {
 	defer Forget(s.env)(append(c.kept, &err)...)
 	for {
@@ -291,8 +286,8 @@ func (s session) create(ctx context.Context, c creation) (err error) {
 	}
 }
 
-// cleanUp runs undo in the background, for as long as it takes, and after the requests that were given
-// up. The channel gets an event when it has ended.
+// cleanUp runs undo in the background, for as long as it takes, after the requests that were given up. The channel
+// gets an event when undo has ended.
 func (s session) cleanUp(what string, undo func(ctx context.Context)) (ended <-chan zk.Event) {
 	end := make(chan zk.Event, 1)
 	s.env.Undo(what+"-cleanup", func() {
@@ -302,7 +297,7 @@ func (s session) cleanUp(what string, undo func(ctx context.Context)) (ended <-c
 	return end
 }
 
-// removeLater is remove in the background, see cleanUp.
+// removeLater is remove in the background; see cleanUp.
 func (s session) removeLater(what, path string) (ended <-chan zk.Event) {
 	return s.cleanUp(what, func(ctx context.Context) { s.remove(ctx, path) })
 }
@@ -316,8 +311,8 @@ func (s session) whileConnected(ended <-chan zk.Event, a *alarm) {
 	}
 }
 
-// awaitChange waits until something happens to the znode path, or to the session;
-// it returns at once when the znode is not there.
+// awaitChange waits until something happens to the znode path or to the session. It returns at once if the znode is
+// not there.
 func (s session) awaitChange(ctx context.Context, path string, a *alarm) (err error) {
 	defer Forget(s.env)(a, &err)
 	a.set(s.env)
@@ -332,8 +327,8 @@ func (s session) awaitChange(ctx context.Context, path string, a *alarm) (err er
 	return a.awaitPath(ctx, s.env, path, event)
 }
 
-// interrupted reports whether err says only that the connection was lost, or the server busy. Unless it was unsent
-// nobody knows whether the request was executed: see [Conn].
+// interrupted reports whether err says only that the connection was lost or the server busy. Unless err is also
+// unsent, nobody knows whether the request was executed; see [Conn].
 func interrupted(err error) bool {
 	if err == nil {
 		return false
@@ -350,18 +345,18 @@ func interrupted(err error) bool {
 	return errors.As(err, &network) && !errors.Is(err, context.DeadlineExceeded)
 }
 
-// unsent reports whether err says that the request was not executed and may be sent again: it has not left the client,
-// or the server has thrown it away for being busy (THROTTLEDOP), which the library has no name for.
+// unsent reports whether err says that the request was not executed and may be sent again: it has not left the
+// client, or a busy server has dropped it (THROTTLEDOP, for which the library has no name).
 func unsent(err error) bool {
 	return err == zk.ErrNoServer || err != nil && err.Error() == "unknown error: -127"
 }
 
-// unanswered reports whether a request that has ended with err may have been executed, or may be yet.
+// unanswered reports whether a request that has ended with err may have been executed, or may still be.
 func unanswered(err error) bool {
 	return interrupted(err) && !unsent(err) || err == zk.ErrClosing
 }
 
-// open returns acl, or the list that lets everybody do everything.
+// open returns acl, or if it is nil the ACL that lets everybody do everything.
 func open(acl []zk.ACL) []zk.ACL {
 	if acl == nil {
 		return worldACL

@@ -6,18 +6,15 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// SingleNodeLock is the lock that everybody writes first: create one znode, and
-// the client that succeeds holds it; the others watch it. It is correct, but neither
-// fair nor gentle, and stands here as the reference for the herd effect.
+// SingleNodeLock is the lock that everybody writes first: create one znode, and the client that succeeds holds it;
+// the others watch it. It is correct, but neither fair nor gentle, and is here as the reference for the herd effect.
 //
 // # Protocol
 //
-// In one multi, create dir/lock and dir/holder-GUID, both ephemeral. If
-// dir/lock exists, leave a watch on it and try again when it fires. If the
-// answer is lost, fence and look for the GUID. To unlock, delete both in one
-// multi, dir/holder-GUID first: the name dir/lock may be somebody else's by the
-// time a late request is executed, and then the multi fails as a whole.
-// If it fails because somebody has deleted dir/lock, delete dir/holder-GUID alone.
+// In one multi, create dir/lock and dir/holder-GUID, both ephemeral. If dir/lock exists, leave a watch on it and try
+// again when it fires. If the answer is lost, fence and look for the GUID. To unlock, delete both in one multi,
+// dir/holder-GUID first: by the time a late request is executed, dir/lock may be somebody else's, and then the multi
+// fails as a whole. If it fails because somebody has deleted dir/lock, delete dir/holder-GUID alone.
 //
 // The holder watches dir/holder-GUID only. Deleting dir/lock by hand lets the next
 // one in without telling the holder, whose Unlock would then delete the other's
@@ -32,7 +29,7 @@ type SingleNodeLock struct {
 	session
 	dir   string
 	opt   LockOptions
-	owner string // name of the znode that proves possession
+	owner string // name of the znode that proves who holds
 	held  *hold
 	alarm alarm
 }
@@ -44,10 +41,10 @@ func NewSingleNodeLock(conn Conn, env Env, dir string, opt LockOptions) *SingleN
 	return &SingleNodeLock{session: session{conn, env}, dir: dir, opt: opt}
 }
 
-// Lock is as [Lock.Lock].
+// Lock is like [Lock.Lock].
 func (l *SingleNodeLock) Lock(ctx context.Context) error { return l.acquire(ctx, true) }
 
-// TryLock is as [Lock.TryLock].
+// TryLock is like [Lock.TryLock].
 func (l *SingleNodeLock) TryLock(ctx context.Context) error { return l.acquire(ctx, false) }
 
 func (l *SingleNodeLock) path() string { return l.dir + "/lock" }
@@ -85,8 +82,8 @@ func (l *SingleNodeLock) acquire(ctx context.Context, wait bool) (err error) {
 	}
 }
 
-// claim creates the znodes and returns the name of the one that proves it, or
-// zk.ErrNodeExists when the lock is taken.
+// claim creates the znodes and returns the name of the one that proves the claim, or zk.ErrNodeExists when the lock
+// is taken.
 func (l *SingleNodeLock) claim(ctx context.Context) (owner string, err error) {
 	owner = "holder-" + l.env.UUID()
 	defer Forget(l.env)(&owner, &err)
@@ -132,7 +129,7 @@ func (l *SingleNodeLock) abandon(owner string) {
 	l.cleanUp("lock", func(ctx context.Context) { l.release(ctx, owner) })
 }
 
-// Unlock is as [Lock.Unlock].
+// Unlock is like [Lock.Unlock].
 func (l *SingleNodeLock) Unlock(ctx context.Context) error {
 	if l.held == nil {
 		return ErrNotHeld
@@ -147,13 +144,13 @@ func (l *SingleNodeLock) Unlock(ctx context.Context) error {
 	return err
 }
 
-// Lost is as [Lock.Lost].
+// Lost is like [Lock.Lost].
 func (l *SingleNodeLock) Lost() <-chan zk.Event { return l.held.Lost() }
 
-// Token is as [Lock.Token].
+// Token is like [Lock.Token].
 func (l *SingleNodeLock) Token() int64 { return l.held.Token() }
 
-// Znodes is as [Lock.Znodes]; there are two.
+// Znodes is like [Lock.Znodes]; there are two.
 func (l *SingleNodeLock) Znodes() []string {
 	if l.owner == "" {
 		return nil

@@ -7,33 +7,28 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// TaskClient submits tasks to a pool of workers: the client's role in the
-// master-worker example of Junqueira and Reed, ZooKeeper (2013), without its
-// holes. The roles of [Master] and [Worker] describe their part of the protocol.
+// TaskClient submits tasks to a pool of workers: the client's role in the master-worker example of Junqueira and
+// Reed, ZooKeeper (2013), without its holes. [Master] and [Worker] describe their parts of the protocol.
 //
 // # Protocol
 //
-//  1. To submit, create dir/_c_GUID-ticket, ephemeral. Then delete that and create
-//     status/TASK, the receipt, and tasks/TASK with the data, in one multi, TASK
-//     being unique. If the answer is lost, look for the receipt, which only the
-//     client deletes; if it is not there, try the multi again. It fails for want
-//     of the ticket if it was executed meanwhile, or if the session of the ticket
-//     has ended, and then look again.
+//  1. To submit, create dir/_c_GUID-ticket, ephemeral. Then delete that and create status/TASK, the receipt, and
+//     tasks/TASK with the data, in one multi; TASK is unique. If the answer is lost, look for the receipt, which only
+//     the client deletes; if it is not there, try the multi again. If that fails because the ticket is gone, the
+//     first try was executed meanwhile or the ticket's session has ended: look again.
 //  2. To wait, read the receipt, leaving a watch, until it has a result.
 //  3. To forget, delete the receipt, and with it tasks/TASK if it is still there.
 //
 // # What the text leaves out
 //
-// The book's client creates a sequential znode below tasks and, when the answer
-// is lost, cannot tell whether it did; submitting again may double the task
-// (mutant submit-twice). A check for the name alone would not do, because the task
-// may have been assigned before the client is back. And where the client has a new
-// session while the old one lives, a submission whose answer was lost may be
-// executed after a second one, when the task has been done and forgotten. It would
-// be done again, for nobody; that is what the ticket is for.
+// The book's client creates a sequential znode below tasks and, when the answer is lost, cannot tell whether it did;
+// submitting again may double the task (mutant submit-twice). Looking for the name is not enough, because the task
+// may have been assigned before the client is back. And if the client has a new session while the old one lives, a
+// submission whose answer was lost may be executed after a second one, when the task has been done and forgotten. It
+// would be done again, for nobody; the ticket prevents that.
 //
-// A task is reported done once. It may be executed more than once: a worker may
-// end, or be taken for dead, after it did the work and before it has reported.
+// A task is reported done once. It may be executed more than once: a worker may end, or be taken for dead, after it
+// has done the work and before it has reported.
 //
 // The receipt of a client that crashes stays. Any client that knows the task's ID can
 // wait for it and forget it: see [TaskClient.Task].
@@ -55,11 +50,9 @@ func NewTaskClient(conn Conn, env Env, dir string, opt PoolOptions) *TaskClient 
 	return &TaskClient{pool: newPool(conn, env, dir, opt)}
 }
 
-// Submit hands in a task. The data must be shorter by 1 kB than a packet may be (1 MB,
-// unless jute.maxbuffer says otherwise): if the request by which the master gives them
-// to a worker is too long, the pool comes to a standstill. After an error, such as that
-// of ctx, there is no task, or it is being forgotten in the background; it is executed
-// perhaps.
+// Submit hands in a task. The data must be 1 kB shorter than a packet may be (1 MB, unless jute.maxbuffer says
+// otherwise): if the request that gives them to a worker is too long, the pool comes to a standstill. After an error,
+// such as ctx's, there is no task, or it is being forgotten in the background; it may be executed all the same.
 func (c *TaskClient) Submit(ctx context.Context, data []byte) (task *Task, err error) {
 	t := c.Task("task-" + c.env.UUID())
 	defer Forget(c.env)(&t.id, &err)
@@ -78,8 +71,7 @@ func (c *TaskClient) Submit(ctx context.Context, data []byte) (task *Task, err e
 	return t, nil
 }
 
-// Task returns the task with that ID, which was submitted before, perhaps by a
-// client that has crashed.
+// Task returns the task with that ID, which was submitted before, perhaps by a client that has crashed.
 func (c *TaskClient) Task(id string) *Task { return &Task{c.pool, &c.alarm, id} }
 
 // Task is a task that was submitted.
@@ -128,8 +120,8 @@ func (t *Task) Wait(ctx context.Context) (result []byte, err error) {
 	}
 }
 
-// Forget deletes what there is of the task when its result has been seen. A task
-// that is not done is withdrawn: if no worker has it yet, probably none will.
+// Forget deletes what is left of the task once its result has been seen. A task that is not done is withdrawn: if no
+// worker has it yet, probably none will get it.
 func (t *Task) Forget(ctx context.Context) (err error) {
 	defer Forget(t.env)(&err)
 	err = t.multi(ctx,

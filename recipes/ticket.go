@@ -7,24 +7,25 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ticketPrefix begins the names of tickets, and of places in a queue.
+// ticketPrefix begins the names of tickets and of places in a queue.
 const ticketPrefix = "_c_"
 
-// ticketed executes a multi that makes znodes which outlive the session, exactly once, as [session.create] does with c.
+// ticketed executes, exactly once, a multi that makes znodes that outlive the session. c is as for [session.create].
 //
-// A request whose answer was lost may be executed as long as its session lives, and that may go on when its client has
-// another one: a leader that was deposed says that it has ended, and a client may have given it up. By then the second
-// try has succeeded, and what it made is perhaps gone again. So the multi deletes a ticket, an ephemeral znode that
-// take has made before. The second try needs it, too: if it finds it, the first one cannot be executed any more; if
-// it does not, the first one was executed, or the session has ended, which the znodes show. Where the second try fails
-// for another reason, the ticket is deleted before that is said: the first one might be executed yet.
+// A request whose answer was lost may be executed as long as its session lives, and the session may live on when its
+// client has another one: a deposed leader may have called it expired, or the client may have given it up. By then
+// the second try may have succeeded, and what it made may be gone again. So the multi deletes a ticket, an ephemeral
+// znode that take has made. The second try needs the ticket too. If it finds it, the first try cannot be executed any
+// more; if not, the first try was executed or the session has ended, and the znodes show which. If the second try
+// fails for another reason, the ticket is deleted before ticketed returns, because the first try might still be
+// executed.
 func (s session) ticketed(
 	ctx context.Context, take func(ctx context.Context) (ticket string, err error), c creation,
 	multi func(ticket *zk.DeleteRequest) ([]zk.MultiResponse, error),
 ) (err error) {
 	var ticket string
 	gone, lost, undone := true, false, false
-	var session int64 // that of the ticket, 0 if it is not certain
+	var session int64 // the ticket's session, 0 if it is not certain
 	defer Forget(s.env)(append(c.kept, &err)...)
 	c.kept = slices.Clip(append(slices.Clip(c.kept), &gone, &lost, &undone, &session))
 	done, undo := c.done, c.undo
@@ -36,11 +37,11 @@ func (s session) ticketed(
 	}
 	c.done = func(ctx context.Context) (executed bool, err error) {
 		executed, err = done(ctx)
-		undone = err != nil // create has begun it
+		undone = err != nil // create has started undo
 		return executed, err
 	}
 	c.undo = func(ctx context.Context) {
-		if s.remove(ctx, ticket) == nil { // else nothing can be told of what comes yet
+		if s.remove(ctx, ticket) == nil { // else a try may still be executed
 			undo(ctx)
 		}
 	}
@@ -52,7 +53,7 @@ func (s session) ticketed(
 			if ticket, err = take(ctx); err != nil {
 				return err
 			}
-			if !s.continues(session) { // it has begun meanwhile, or is the client's first
+			if !s.continues(session) { // the session has begun meanwhile, or is the client's first
 				session = s.sessionOf(ctx, ticket)
 			}
 		}
@@ -62,7 +63,7 @@ func (s session) ticketed(
 		case gone:
 			executed, err := c.done(ctx)
 			if err == nil && !executed && lost && s.continues(session) {
-				return nil // only the first try can have taken it; what that made is gone again
+				return nil // only the first try can have taken the ticket; what it made is gone again
 			}
 			if err == nil && !executed {
 				continue
@@ -87,8 +88,9 @@ func (s session) ticketed(
 	}
 }
 
-// settle returns the error of a ticketed whose last try has failed with err after others were lost, or nil if one of
-// those was executed. As long as the ticket is there that may happen yet.
+// settle ends a ticketed whose last try has failed with err after earlier answers were lost. It returns nil if one of
+// the earlier tries was executed, err if not, and another error if it cannot tell. It deletes the ticket first,
+// because while that exists those tries may still be executed.
 func (s session) settle(ctx context.Context, ticket string, c creation, err error) error {
 	executed, unsettled := false, s.remove(ctx, ticket)
 	if unsettled == nil {
@@ -121,7 +123,7 @@ func (s session) ticket(ctx context.Context, dir string, acl []zk.ACL) (path str
 	return path, err
 }
 
-// sessionOf returns the session of an ephemeral znode, 0 if that cannot be told at once.
+// sessionOf returns the session of an ephemeral znode, or 0 if one read does not tell.
 func (s session) sessionOf(ctx context.Context, path string) (id int64) {
 	defer Forget(s.env)(&id)
 	exists, stat, err := s.on(ctx).Exists(path)
@@ -131,8 +133,8 @@ func (s session) sessionOf(ctx context.Context, path string) (id int64) {
 	return stat.EphemeralOwner
 }
 
-// exists reports whether a znode of a unique name that was created by the caller is there. Coming after a create whose
-// answer was lost, it settles whether that was executed, as find does.
+// exists reports whether a znode that the caller has created by a unique name is there. After a create whose answer
+// was lost, it settles whether that was executed, as find does.
 func (s session) exists(ctx context.Context, path string) (exists bool, err error) {
 	defer Forget(s.env)(&exists, &err)
 	err = s.fresh(ctx, func() (err error) {

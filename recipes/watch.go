@@ -8,33 +8,31 @@ import (
 
 // WatchOptions are the options of the watchers. The zero value is fine.
 type WatchOptions struct {
-	// Suspect, if not nil, is called with true when the watcher notices that
-	// it has no connection or no session, so that what it told may be out of
-	// date; and with false when it has read everything again, and has told what
-	// had changed.
+	// Suspect, if not nil, is called with true when the watcher notices that it has no connection or no session, so that
+	// what it has told may be out of date. It is called with false when the watcher has read everything again and told
+	// what has changed.
 	Suspect func(bool)
 }
 
-// observer is what all watchers have in common: it reads znodes so that no
-// answer is older than an earlier one, and it knows when to have doubts.
+// observer is what all watchers have in common. It reads znodes so that no answer is older than an earlier one, and
+// knows when answers may be out of date.
 //
-// A watch tells of the next change, unless the connection is lost: then the library
-// leaves it again with the last zxid that it has seen, and that of another
-// request that was answered first may be that of the change. So after each loss
-// everything is read again.
+// A watch tells of the next change, unless the connection is lost. Then the library sets it again relative to the
+// last zxid that it has seen; if another request was answered first, that zxid may include the change. So after each
+// loss everything is read again.
 type observer struct {
 	session
 	opt     WatchOptions
-	synced  int64 // the session whose answers are no older than all before
+	synced  int64 // the session whose answers are not older than any before
 	suspect bool
-	doubts  int // how often that has changed, which is all that the caller can have made of it
+	doubts  int // how often suspect has changed, which is all that the callback can know
 	change  <-chan zk.Event
 }
 
-// read runs f, which reads path, until it was answered within one session. Within
-// a session ZooKeeper never goes back, whatever the servers. A new session may:
-// the client library forgets the last zxid with the session, and the next server
-// may lag, or have been deposed. So the first read of each later session comes after an own write; see [session.fresh].
+// read runs f, which reads path, until it is answered within one session. Within a session ZooKeeper never goes back,
+// whatever the servers. A new session may: the client library forgets the last zxid with the session, and the next
+// server may lag, or be a deposed leader. So the first read of each later session comes after a fence; see
+// [session.fresh].
 func (o *observer) read(ctx context.Context, path string, f func() error) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -68,7 +66,7 @@ func (o *observer) read(ctx context.Context, path string, f func() error) error 
 	}
 }
 
-// listen is called before what a later wait waits for is read.
+// listen prepares a later wait. It must be called before the reads that the wait relies on.
 func (o *observer) listen() {
 	if o.change != nil {
 		return
@@ -79,8 +77,8 @@ func (o *observer) listen() {
 	}
 }
 
-// wait blocks until one of events, the first of which is reserved, has fired, and
-// returns its index; 0 says that the connection was lost and is there again.
+// wait blocks until one of events has fired, and returns its index. The first event is reserved: 0 says that the
+// connection was lost and is back.
 func (o *observer) wait(ctx context.Context, events ...<-chan zk.Event) (fired int, err error) {
 	defer Forget(o.env)(&o.suspect, &o.doubts, &o.change, &fired, &err)
 	events[0] = o.change
@@ -107,8 +105,7 @@ func (o *observer) doubt(suspect bool) {
 // readW is Conn.GetW or Conn.ChildrenW.
 type readW[T any] func(path string) (T, *zk.Stat, <-chan zk.Event, error)
 
-// look reads path, leaving a watch on it. When there is no such znode the stat is
-// nil and the watch is for its creation.
+// look reads path, leaving a watch on it. If the znode does not exist, stat is nil and the watch is for its creation.
 func look[T any](ctx context.Context, o *observer, path string, read readW[T]) (value T, stat *zk.Stat,
 	event <-chan zk.Event, err error) {
 	defer Forget(o.env)(&o.synced, &o.suspect, &o.doubts, &o.change, &value, &stat, &event, &err)
@@ -128,10 +125,9 @@ func look[T any](ctx context.Context, o *observer, path string, read readW[T]) (
 	return value, stat, event, err
 }
 
-// follow tells what there is to read at path, and again whenever it has changed,
-// which is when the state that the stat shows has: no two states of a path are the
-// same, even if the znode was deleted and made again. It ends without error when
-// tell returns false.
+// follow tells what is at path, and tells it again whenever shown returns another state for the stat. No two states
+// of a path are the same, even if the znode was deleted and created again. follow returns nil when tell returns
+// false.
 func follow[T any](ctx context.Context, o *observer, path string, read readW[T], shown func(*zk.Stat) state,
 	tell func(T, *zk.Stat) bool) error {
 	told := nothing
@@ -151,8 +147,7 @@ func follow[T any](ctx context.Context, o *observer, path string, read readW[T],
 	}
 }
 
-// news waits for an event of what was seen last, if there is one, and then until something
-// is seen that is new.
+// news waits for last, the event of the previous read, unless it is nil, and then until a read shows something new.
 func news[T any](ctx context.Context, o *observer, path string, read readW[T], last <-chan zk.Event,
 	isNew func(*zk.Stat) bool) (value T, stat *zk.Stat, event <-chan zk.Event, err error) {
 	defer Forget(o.env)(&o.synced, &o.suspect, &o.doubts, &o.change, &value, &stat, &event, &err)
@@ -172,7 +167,7 @@ func news[T any](ctx context.Context, o *observer, path string, read readW[T], l
 	}
 }
 
-// state is what tells the states of a path apart; the zero state is that of no znode.
+// state tells the states of a path apart. The zero state means that there is no znode.
 type state struct {
 	zxid     int64
 	children int32
@@ -181,7 +176,7 @@ type state struct {
 // nothing is no state.
 var nothing = state{zxid: -1}
 
-// ofData is the state of a znode's data: the zxid of the last change.
+// ofData returns the state of a znode's data: the zxid of the last change.
 func ofData(stat *zk.Stat) state {
 	if stat == nil {
 		return state{}
@@ -189,9 +184,8 @@ func ofData(stat *zk.Stat) state {
 	return state{zxid: stat.Mzxid}
 }
 
-// ofChildren is the state of a znode's list of children: the zxid of the last change,
-// and their number. Where the sequence numbers end only a deletion moves that zxid;
-// creates without a deletion make the number grow.
+// ofChildren returns the state of a znode's list of children: the zxid of its last change, and their number. Where
+// the sequence numbers end, only a deletion moves that zxid, but creates without a deletion make the number grow.
 func ofChildren(stat *zk.Stat) state {
 	if stat == nil {
 		return state{}

@@ -14,23 +14,21 @@ import (
 //
 // # Protocol
 //
-//  1. To register, create assign/WORKER and then workers/WORKER, the latter
-//     ephemeral, in one multi, WORKER being unique.
+//  1. To register, create assign/WORKER and then workers/WORKER, the latter ephemeral, in one multi; WORKER is
+//     unique.
 //  2. List assign/WORKER, leaving a watch, and make sure that workers/WORKER is
 //     there and of the present session. If either is gone, start over with
 //     another name.
-//  3. Do the tasks, one after the other. To report, write its own name and the
-//     result to status/TASK and delete assign/WORKER/TASK, in one multi.
-//  4. If that fails because the assignment is gone, then an earlier attempt of
-//     the same was executed, as status/TASK tells, or the task is not this
-//     worker's any more.
+//  3. Do the tasks one by one. To report, write its own name and the result to status/TASK and delete
+//     assign/WORKER/TASK, in one multi.
+//  4. If that fails because the assignment is gone, either an earlier attempt was executed, which status/TASK tells,
+//     or the task is no longer this worker's.
 //
 // # What the text leaves out
 //
-// A report in two calls is repeated by another worker if this one ends between
-// them (mutant two-reports). A worker that comes back with its old name would
-// take the tasks of its former life for its own, while the master gives them to
-// others; so names never come again.
+// If a worker reports in two calls and ends between them, another worker reports again (mutant two-reports). A worker
+// that comes back with its old name would take its former tasks for its own while the master gives them to others, so
+// names never come again.
 //
 // # Fan-out
 //
@@ -42,15 +40,15 @@ type Worker struct {
 	pool
 	name  string // "" while not registered; set before the znodes are made
 	alarm alarm
-	// unsure: the registration was given up, and may be executed yet.
+	// unsure: the registration was given up and may still be executed.
 	unsure bool
 }
 
-// Assignment is a task to be done by a worker.
+// Assignment is a task for a worker.
 type Assignment struct {
 	ID     string // of the task
 	Data   []byte
-	Worker string // under whose name it was given
+	Worker string // the name to which it was given
 }
 
 // NewWorker returns a worker of the pool on the znode dir.
@@ -58,8 +56,8 @@ func NewWorker(conn Conn, env Env, dir string, opt PoolOptions) *Worker {
 	return &Worker{pool: newPool(conn, env, dir, opt)}
 }
 
-// Next waits for a task. It registers the worker when it is not. Until Done is
-// called for a task, Next may return the same one again.
+// Next waits for a task. It registers the worker if it is not registered. Until Done is called for a task, Next may
+// return the same one again.
 //
 // When ctx is done first it returns ctx's error; the worker stays registered,
 // and gets tasks, until Leave.
@@ -82,7 +80,7 @@ func (w *Worker) Next(ctx context.Context) (next Assignment, err error) {
 			w.removeLater("worker", w.worker(w.name))
 			w.name, err = "", nil
 		case err == errGone:
-			if err = w.remove(ctx, w.worker(w.name)); err == nil { // perhaps it was gone only for this session
+			if err = w.remove(ctx, w.worker(w.name)); err == nil { // perhaps gone only for this session
 				w.name = ""
 			}
 		}
@@ -117,8 +115,8 @@ func (w *Worker) register(ctx context.Context) error {
 	}
 }
 
-// first returns the first task or, when there is none, the event of its coming;
-// errGone when the registration has ended.
+// first returns the first task or, if there is none, an event that fires when one comes, or errGone if the
+// registration has ended.
 func (w *Worker) first(ctx context.Context) (a Assignment, event <-chan zk.Event, err error) {
 	defer Forget(w.env)(&w.alarm, &a, &event, &err)
 	w.alarm.set(w.env)
@@ -157,9 +155,8 @@ func (w *Worker) assignments(ctx context.Context) (names []string, event <-chan 
 	return names, event, err
 }
 
-// Done reports a task that was done, with the result. It returns ErrTaskGone when
-// it was not this worker's any more, so that somebody else's report counts.
-// When ctx is done before the outcome is known, it returns ctx's error.
+// Done reports that a task is done, with the result. It returns ErrTaskGone when the task was no longer this
+// worker's, so that another report counts. When ctx is done before the outcome is known, it returns ctx's error.
 func (w *Worker) Done(ctx context.Context, a Assignment, result []byte) (err error) {
 	defer Forget(w.env)(&err)
 	path := w.assigned(a.Worker) + "/" + a.ID
@@ -184,11 +181,10 @@ func (w *Worker) Done(ctx context.Context, a Assignment, result []byte) (err err
 	return err
 }
 
-// Leave ends the registration; the tasks that the worker has go to others. It
-// returns nil when workers/WORKER is certainly gone. When ctx is done before that,
-// it returns ctx's error and goes on in the background. Where an answer was lost when
-// the worker registered, a try that is executed late, in a session that was given up,
-// may make it again; what it is given goes to others when that session ends.
+// Leave ends the registration; the tasks that the worker has go to others. It returns nil when workers/WORKER is
+// certainly gone. When ctx is done before that, it returns ctx's error and goes on in the background. If an answer
+// was lost when the worker registered, a try that is executed late, in a session that was given up, may create
+// workers/WORKER again; tasks that it is then given go to others when that session ends.
 func (w *Worker) Leave(ctx context.Context) (err error) {
 	defer Forget(w.env)(&w.name, &w.unsure, &err)
 	if w.name == "" {
