@@ -12,7 +12,7 @@ import (
 	"zksim/recipes"
 )
 
-// env is the recipes.Env of a Client, whose interface holds the contracts.
+// env is the recipes.Env of a Client; see that interface for the contracts.
 type env struct{ c *Client }
 
 var _ recipes.Env = env{}
@@ -39,7 +39,7 @@ func (env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event, 
 	}
 	i, ev := block(ctx, chans)
 	if i < 0 {
-		// Of a done context and a ready channel, select takes either.
+		// If the context is done and a channel is ready, select takes either.
 		i, ev = firstReady(chans)
 	}
 	if i < 0 {
@@ -48,7 +48,7 @@ func (env) Await(ctx context.Context, chans ...<-chan zk.Event) (int, zk.Event, 
 	return i, ev, nil
 }
 
-// firstReady receives from the first channel that has something, or returns -1.
+// firstReady receives from the first channel that is ready, or returns -1.
 func firstReady(chans []<-chan zk.Event) (int, zk.Event) {
 	for i, ch := range chans {
 		select {
@@ -64,7 +64,7 @@ func firstReady(chans []<-chan zk.Event) (int, zk.Event) {
 // is done.
 func block(ctx context.Context, chans []<-chan zk.Event) (int, zk.Event) {
 	switch len(chans) {
-	case 1: // reflect.Select allocates; nearly all waits of recipes are short lists
+	case 1: // reflect.Select allocates, and nearly all waits of recipes have few channels
 		select {
 		case ev := <-chans[0]:
 			return 0, ev
@@ -90,7 +90,7 @@ func block(ctx context.Context, chans []<-chan zk.Event) (int, zk.Event) {
 	if i == len(chans) {
 		return -1, zk.Event{}
 	}
-	return i, v.Interface().(zk.Event) // a closed channel gives the zero Event
+	return i, v.Interface().(zk.Event) // the zero Event for a closed channel
 }
 
 func (env) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
@@ -99,7 +99,8 @@ func (env) WithTimeout(ctx context.Context, d time.Duration) (context.Context, c
 
 func (e env) Go(name string, f func()) { e.c.running.start(name, f) }
 
-// Within leaves f in a goroutine of its own if ctx is done first. Code that never gives up needs none.
+// Within leaves f running in a goroutine of its own if ctx is done first. If ctx can never be done, f needs no
+// goroutine.
 func (e env) Within(ctx context.Context, f func()) bool {
 	if ctx.Done() == nil {
 		f()

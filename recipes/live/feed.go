@@ -6,18 +6,18 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// feed hands changes of the session's state to everyone who asked for the next
-// one. It never blocks. The zero value is ready for use.
+// feed sends each change of the session's state to all channels that were requested before it. It never blocks. The
+// zero value is ready for use.
 type feed struct {
 	mu      sync.Mutex
-	waiting []chan zk.Event // each with room for the one event it will get
+	waiting []chan zk.Event // each has room for its one event
 	closed  bool
 }
 
 // closing is the last event of every feed.
 var closing = zk.Event{Type: zk.EventSession, State: zk.StateDisconnected, Err: zk.ErrClosing}
 
-// next returns a fresh channel with the contract of Env.SessionEvents.
+// next returns a new channel with the contract of Env.SessionEvents.
 func (f *feed) next() <-chan zk.Event {
 	ch := make(chan zk.Event, 1)
 	f.mu.Lock()
@@ -31,10 +31,9 @@ func (f *feed) next() <-chan zk.Event {
 	return ch
 }
 
-// publish gives ev to those who wait if it is one of the states that
-// Env.SessionEvents promises. The others (StateConnecting, StateConnected) are
-// steps on the way to StateHasSession or StateExpired and come in any number. It
-// reports whether the event was news.
+// publish sends ev to the waiting channels if it has one of the states that Env.SessionEvents promises, and reports
+// whether it did. The other states (StateConnecting, StateConnected) are steps on the way to StateHasSession or
+// StateExpired and come in any number.
 func (f *feed) publish(ev zk.Event) bool {
 	switch ev.State {
 	case zk.StateDisconnected, zk.StateExpired, zk.StateHasSession, zk.StateAuthFailed:
@@ -50,8 +49,8 @@ func (f *feed) publish(ev zk.Event) bool {
 	return true
 }
 
-// close tells everyone who waits, and everyone who asks later, that the
-// connection is closed for good. Nothing is published from then on.
+// close tells all waiting channels, and those requested later, that the connection is closed for good. Nothing is
+// published from then on.
 func (f *feed) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

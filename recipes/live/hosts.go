@@ -9,21 +9,22 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// hosts are the servers of a Client, a zk.HostProvider. go-zookeeper's own looks all names up as it begins, and fails
-// if one of them is unknown just then, as that of a server is in a cluster that names only those that run. Here such a
-// name stays a name: each dial looks it up anew, and until it is known it is a server that does not answer.
+// hosts has the servers of a Client; it is a zk.HostProvider. go-zookeeper's own provider looks up all names at the
+// start, and fails if one is unknown at that moment, like the name of a stopped server in a cluster that names only
+// running ones. Here such a name stays a name: each dial looks it up again, and until it is known it counts as a
+// server that does not answer.
 type hosts struct {
-	ctx context.Context // of the lookups at the beginning
+	ctx context.Context // of the lookups in Init
 
 	mu        sync.Mutex
-	addrs     []string // in a random order, so that clients do not all go to one
-	next      int      // of addrs
-	connected int      // the latest that gave a connection, -1 before the first Next
+	addrs     []string // in random order, so that clients do not all go to one
+	next      int      // index in addrs
+	connected int      // index of the last address that gave a connection; -1 before the first Next
 }
 
 var _ zk.HostProvider = (*hosts)(nil)
 
-// Init fails only for what cannot be an address.
+// Init fails only for an invalid address.
 func (h *hosts) Init(servers []string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -44,7 +45,7 @@ func (h *hosts) Init(servers []string) error {
 			h.addrs = append(h.addrs, net.JoinHostPort(addr, port))
 		}
 	}
-	for i := len(h.addrs) - 1; i > 0; i-- { // as go-zookeeper draws: a run with a seed for that stays the same
+	for i := len(h.addrs) - 1; i > 0; i-- { // draws like go-zookeeper, so that a run with a seed for it stays the same
 		j := rand.Intn(i + 1)
 		h.addrs[i], h.addrs[j] = h.addrs[j], h.addrs[i]
 	}
@@ -57,8 +58,8 @@ func (h *hosts) Len() int {
 	return len(h.addrs)
 }
 
-// Next returns the address to be dialed now, and whether all were since the latest connection: then go-zookeeper
-// waits before it begins anew.
+// Next returns the address to dial now, and whether all were dialed since the last connection: then go-zookeeper
+// waits before it begins again.
 func (h *hosts) Next() (addr string, again bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -69,7 +70,7 @@ func (h *hosts) Next() (addr string, again bool) {
 	return h.addrs[i], again
 }
 
-// Connected says that the address that Next has returned last gave a connection.
+// Connected says that the address that Next returned last gave a connection.
 func (h *hosts) Connected() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// left is the set of requests that nobody waits for any more and that have not ended. The zero
-// value is ready for use.
+// left is the set of requests that have not ended but that nobody waits for any more. The zero value is ready for
+// use.
 type left struct {
 	mu    sync.Mutex
-	ended []chan struct{} // of each, closed when it has ended
+	ended []chan struct{} // one for each request, closed when it has ended
 }
 
 func (l *left) add(ended chan struct{}) {
@@ -19,7 +19,7 @@ func (l *left) add(ended chan struct{}) {
 	l.ended = append(l.ended, ended)
 }
 
-// list returns the channels of those that have not ended.
+// list returns the channels of the requests that have not ended.
 func (l *left) list() []chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// link makes the TCP connections of one Client and can cut them off, which
-// go-zookeeper cannot: its Close lets a dial or a handshake go on.
+// link makes the TCP connections of one Client and can cut them. go-zookeeper cannot: its Close lets a dial or a
+// handshake go on.
 type link struct {
 	ctx    context.Context // of all dials; done once cut
 	cancel context.CancelFunc
@@ -30,8 +30,7 @@ func newLink(custom func(ctx context.Context, network, address string) (net.Conn
 	return l
 }
 
-// dial is a zk.Dialer that does what go-zookeeper's own does until the link is
-// cut, and fails from then on.
+// dial is a zk.Dialer that works like go-zookeeper's own until the link is cut, and fails from then on.
 func (l *link) dial(network, address string, timeout time.Duration) (net.Conn, error) {
 	connect := l.custom
 	if connect == nil {
@@ -57,8 +56,9 @@ func (l *link) dial(network, address string, timeout time.Duration) (net.Conn, e
 	return sock, err
 }
 
-// socket is a connection of the caller. A failed write is the answer to a request whose outcome is unknown, which
-// recipes recognize by its being a net.Error; not all connections return one: a net.Pipe gives io.ErrClosedPipe.
+// socket is a connection that Options.Dial has made. The error of a failed write reaches the caller of a request
+// whose outcome is then unknown. Recipes recognize it because it is a net.Error, but not all connections return one:
+// a net.Pipe returns io.ErrClosedPipe.
 type socket struct{ net.Conn }
 
 func (s socket) Write(b []byte) (int, error) {

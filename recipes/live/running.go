@@ -9,13 +9,12 @@ import (
 	"sync"
 )
 
-// running is the set of functions that were started and have not returned. It
-// is no sync.WaitGroup, because that forbids a start from zero while another
-// goroutine waits, and it does not know names. The zero value is ready for use.
+// running is the set of functions that were started and have not returned. It is not a sync.WaitGroup, which forbids
+// a start from zero while another goroutine waits and does not know names. The zero value is ready for use.
 type running struct {
 	mu    sync.Mutex
 	names map[string]int // how many of each name
-	idle  chan struct{}  // closed and dropped when names gets empty; made by the first start
+	idle  chan struct{}  // closed and dropped when names becomes empty; made by the first start
 }
 
 // start runs f in a goroutine of its own.
