@@ -1,11 +1,10 @@
-// Package faults is what can go wrong with a ZooKeeper client: a table of
-// faults, each a transition of the simulator that is possible in certain
-// states, and a language of plans that says which may strike which client how often.
+// Package faults is what can go wrong with a ZooKeeper client. It has a table of faults, each a transition of the
+// simulator that is possible in certain states, and a language of plans, which say which faults may strike which
+// client and how often.
 //
-// All of them are inside ZooKeeper's contract: a real ensemble can do this to a
-// real client, so a correct recipe must survive it. Only "sequence" is beyond it:
-// no contract says what becomes of sequential names after 2^31 creates; it shows
-// what a real server was seen to do.
+// All faults are within ZooKeeper's contract: a real ensemble can do them to a real client, so a correct recipe must
+// survive them. Only "sequence" is beyond it, because no contract says what becomes of sequential names after 2^31
+// creates; it shows what a real server was seen to do.
 package faults
 
 import (
@@ -17,11 +16,10 @@ import (
 type Fault struct {
 	Name  string
 	Doc   string
-	Needs string // what must be there for it to strike, a phrase
+	Needs string // what it needs before it can strike, a phrase
 	Add   string // a rule that brings this about; empty if none does
 
-	// can reports whether the fault is possible for c now, and the request it
-	// would strike, if it strikes one.
+	// can reports whether the fault is possible for c now, and returns the request that it would strike, if any.
 	can func(w *sim.World, c *sim.Client) (*model.Request, bool)
 	do  func(w *sim.World, c *sim.Client)
 	// initial faults are a property of the start, not a transition.
@@ -29,20 +27,20 @@ type Fault struct {
 	// request says that can returns a request, so that a rule may aim at its
 	// operation, path or occurrence.
 	request bool
-	// implied faults do in one step what others do in several, where simulated code cannot tell the difference: the
-	// contract goes without them.
+	// implied faults do in one step what others do in several, and simulated code cannot tell the difference. [Contract]
+	// leaves them out.
 	implied bool
-	// library faults are what client libraries of other languages do and go-zookeeper does not: the contract goes without
-	// them, and a client with a library of its own is not struck.
+	// library faults are what client libraries of other languages do and go-zookeeper does not. [Contract] leaves them
+	// out, and a client with a library of its own is not struck.
 	library bool
-	ends    bool // it ends a session, and time may move on to when that can be
+	ends    bool // it ends a session, and time may move on to when that is possible
 	rare    bool // it is possible in one run of hundreds
-	// ensemble faults happen to the ensemble, with a client or none (nil); server is the index of
-	// the server that is in their name.
+	// ensemble faults happen to the ensemble, with a client or none (nil); server returns the index of the server in
+	// their name.
 	ensemble bool
 	server   func(w *sim.World) int
-	// local reports whether the fault, which must be possible, would change
-	// nothing but the client and its connection; nil: it would not.
+	// local reports whether the fault, which must be possible, would change only the client and its connection; nil:
+	// never.
 	local func(c *sim.Client) bool
 }
 
@@ -244,20 +242,18 @@ var Table = []Fault{
 		Needs: "so many sequential znodes below its path that their numbers end"},
 }
 
-// executed reports whether a request on its way to the server of c is executed when that takes it: a leader that was
-// deposed executes no write.
+// executed reports whether c's server will execute a request that is on its way: a deposed leader executes no write.
 func executed(w *sim.World, c *sim.Client, r *model.Request) bool {
 	return !r.Op.IsWrite() || c.Server() != w.Deposed()
 }
 
-// proposes reports whether the leader is about to take a write of c.
+// proposes reports whether the leader is about to receive a write of c.
 func proposes(w *sim.World, c *sim.Client) bool {
 	r := c.Unserved()
 	return r != nil && r.Op.IsWrite() && c.Server() == w.Leader()
 }
 
-// Struck returns the request that the fault, which must be possible, would strike
-// now; nil if it strikes none.
+// Struck returns the request that the fault, which must be possible, would strike now, or nil if it strikes none.
 func (f *Fault) Struck(w *sim.World, c *sim.Client) *model.Request {
 	r, _ := f.can(w, c)
 	return r

@@ -8,11 +8,10 @@ import (
 	"zksim/sim"
 )
 
-// Injector offers the faults of a plan to a world, each as long as its budget
-// lasts. It implements sim.Injector.
+// Injector offers the faults of a plan to a world, each while its budget lasts. It implements sim.Injector.
 type Injector struct {
 	rules  []rule // without the initial faults
-	plan   int    // its length
+	plan   int    // length of the plan
 	counts bool   // a rule waits for the n-th request
 }
 
@@ -26,10 +25,10 @@ type rule struct {
 	seen  []seen // per client; only kept for Nth
 }
 
-// seen counts the requests of a client that fit an aim.
+// seen counts the requests of one client that fit an aim.
 type seen struct {
 	count int
-	nth   *model.Request // the one aimed at, until its memory holds another request
+	nth   *model.Request // the request aimed at, until its memory holds another request
 }
 
 // Reset prepares for a run with plan p, keeping memory.
@@ -38,7 +37,7 @@ func (in *Injector) Reset(p Plan) {
 	in.Add(p)
 }
 
-// Add appends rules to the plan, in the middle of a run. What is left of those before does not change; a rule with nth
+// Add appends rules to the plan in the middle of a run. Budgets of earlier rules do not change; a rule with nth
 // counts from now on.
 func (in *Injector) Add(p Plan) {
 	first := in.plan
@@ -60,9 +59,8 @@ func (in *Injector) Add(p Plan) {
 // Verb returns the name of the fault behind a transition.
 func (in *Injector) Verb(k sim.Kind) string { return Table[k-sim.FirstFault].Name }
 
-// Local reports whether the fault t, which must be possible, would change nothing
-// but its client and the connection of that: then it makes no difference whether
-// it strikes before or after something that happens to others.
+// Local reports whether the fault t, which must be possible, would change only its client and that client's
+// connection. Then it makes no difference whether it strikes before or after something that happens to others.
 func (in *Injector) Local(w *sim.World, t sim.Transition) bool {
 	rules := 0
 	for i := range in.rules {
@@ -70,23 +68,24 @@ func (in *Injector) Local(w *sim.World, t sim.Transition) bool {
 			rules++
 		}
 	}
-	if rules > 1 { // which of them is charged depends on who is struck first
+	if rules > 1 { // which of them is charged depends on the order of strikes
 		return false
 	}
 	f := &Table[t.Kind-sim.FirstFault]
 	return f.local != nil && f.local(w.Client(int(t.Client)))
 }
 
-// Strikes reports whether a fault of the plan strikes requests: then more of them may be of
-// importance than the next one of a client.
+// Strikes reports whether a fault of the plan strikes requests. Then more than the next request of a client may
+// matter.
 func (in *Injector) Strikes() bool {
 	return slices.ContainsFunc(in.rules, func(r rule) bool { return r.fault.request })
 }
 
-// Counts reports whether it is of importance how many requests a client has made.
+// Counts reports whether it matters how many requests a client has made.
 func (in *Injector) Counts() bool { return in.counts }
 
-// Contends reports whether two rules are of one fault: then which of them is charged depends on what it strikes.
+// Contends reports whether two rules have the same fault. Then which of them is charged depends on what the fault
+// strikes.
 func (in *Injector) Contends() bool {
 	for i := range in.rules {
 		if slices.ContainsFunc(in.rules[:i], func(r rule) bool { return r.kind == in.rules[i].kind }) {
@@ -96,7 +95,7 @@ func (in *Injector) Contends() bool {
 	return false
 }
 
-// Budgets returns how many times each rule of the plan may still strike; 0 for the initial faults.
+// Budgets returns how many times each rule of the plan may still strike, 0 for the initial faults.
 func (in *Injector) Budgets() []int {
 	list := make([]int, in.plan)
 	for i := range in.rules {
@@ -105,8 +104,7 @@ func (in *Injector) Budgets() []int {
 	return list
 }
 
-// Permitted appends the faults that the plan has for c and the state permits, be they used up or
-// not.
+// Permitted appends the faults that the plan has for c and the state permits, even if they are used up.
 func (in *Injector) Permitted(w *sim.World, c *sim.Client, list []sim.Transition) []sim.Transition {
 	for i := range in.rules {
 		list = in.offer(w, &in.rules[i], c, list)
@@ -140,7 +138,7 @@ func (in *Injector) Enabled(w *sim.World, list []sim.Transition) []sim.Transitio
 	return list
 }
 
-// PermittedAlone is Permitted for the faults that happen to the ensemble and no client.
+// PermittedAlone is Permitted for faults that happen to the ensemble and to no client.
 func (in *Injector) PermittedAlone(w *sim.World, list []sim.Transition) []sim.Transition {
 	for i := range in.rules {
 		if in.rules[i].fault.ensemble {
@@ -228,7 +226,7 @@ func (in *Injector) Issued(c *sim.Client, req *model.Request) {
 	}
 }
 
-// Moved has the rules that wait for a request as the n-th wait for it where it is now.
+// Moved tells rules whose n-th request is from that it is now to.
 func (in *Injector) Moved(c *sim.Client, from, to *model.Request) {
 	for i := range in.rules {
 		if r := &in.rules[i]; r.Aim.Nth > 0 && r.nth(c) == from {
@@ -237,7 +235,7 @@ func (in *Injector) Moved(c *sim.Client, from, to *model.Request) {
 	}
 }
 
-// Aimed returns a hash of which rules wait for this request as the n-th.
+// Aimed returns a hash of which rules have req as their n-th request.
 func (in *Injector) Aimed(c *sim.Client, req *model.Request) uint64 {
 	if !in.counts {
 		return 0
@@ -249,8 +247,7 @@ func (in *Injector) Aimed(c *sim.Client, req *model.Request) uint64 {
 	return uint64(h)
 }
 
-// Fingerprint returns a hash of the budgets that are left and the requests
-// counted.
+// Fingerprint returns a hash of the remaining budgets and the counts of requests.
 func (in *Injector) Fingerprint() uint64 {
 	h := hash.Hash(0).Int(int64(len(in.rules)))
 	for i := range in.rules {
@@ -272,7 +269,7 @@ func (in *Injector) Apply(w *sim.World, t sim.Transition) {
 	Table[t.Kind-sim.FirstFault].do(w, c)
 }
 
-// charged returns the first rule that allows a fault, nil if none does, and the client that it happens to, if any.
+// charged returns the first rule that allows a fault, or nil, and the client that it happens to, if any.
 func (in *Injector) charged(w *sim.World, t sim.Transition) (*rule, *sim.Client) {
 	var c *sim.Client
 	if t.Client > 0 {
@@ -286,7 +283,7 @@ func (in *Injector) charged(w *sim.World, t sim.Transition) (*rule, *sim.Client)
 	return nil, c
 }
 
-// Ending returns how the rule that Apply would charge has connections end, one of [Endings] or "".
+// Ending returns how connections end by the rule that Apply would charge, one of [Endings] or "".
 func (in *Injector) Ending(w *sim.World, t sim.Transition) string {
 	if r, _ := in.charged(w, t); r != nil {
 		return r.Aim.End

@@ -17,39 +17,39 @@ type Rule struct {
 	Aim    Aim
 }
 
-// Aim narrows a rule down. The zero value hits everything.
+// Aim narrows a rule. The zero value hits everything.
 type Aim struct {
 	Client int    // 1 for c1; 0 for any
-	Op     string // operation of the request, one of Ops; exists is also existsW, and so on
+	Op     string // operation of the request, one of Ops; exists includes existsW, and so on
 	Path   string // prefix of its path
 	Nth    int    // only the client's n-th request that fits Op and Path; 0 for any
 	Server string // of a real ensemble: Leader, Follower, All or s1, s2, s3; "" for any
-	End    string // how a real connection ends that the fault ends, one of Ends; "": as the seed draws
+	End    string // how the fault ends a real connection, one of Endings; "": the seed decides
 }
 
 // Ops is every operation that a rule can be aimed at: those of sim.OpName.
 var Ops = []string{"create", "createContainer", "createTTL", "delete", "exists", "existsW", "get", "getW", "set",
 	"children", "childrenW", "getACL", "setACL", "multi", "sync", "auth", "setWatches", "closeSession",
-	// Those of clients with real connections only.
+	// Operations of clients with real connections only.
 	"addWatch", "check", "checkWatches", "getAllChildrenNumber", "getEphemerals", "multiRead", "ping", "reconfig",
 	"removeWatches", "setWatches2", "whoAmI"}
 
-// The ways in which a real connection ends: in order, by a reset that takes what was not read with it, or in the middle
-// of a packet that never comes whole.
+// The ways in which a real connection ends: in order, by a reset that discards what was not read, or in the middle of
+// a packet.
 const (
 	EndInOrder = "fin"
 	EndByReset = "rst"
 	EndTorn    = "torn"
 )
 
-// Endings is every way in which a rule can have a connection end.
+// Endings has every way in which a rule can end a connection.
 var Endings = []string{EndInOrder, EndByReset, EndTorn}
 
 // Plan is what may go wrong in a run. The zero value is nothing.
 type Plan []Rule
 
-// Contract returns a plan with every fault that may strike any recipe, twice each, without what is nothing new for
-// simulated code (see [Connections]), and without lost-early, which the library that is simulated does not do.
+// Contract returns a plan with every fault that may strike any recipe, twice each. It leaves out faults that are
+// nothing new for simulated code (see [Connections]), and lost-early, which the simulated library does not do.
 func Contract() Plan {
 	var p Plan
 	for _, f := range Table {
@@ -60,8 +60,8 @@ func Contract() Plan {
 	return p
 }
 
-// Connections returns a plan with the faults that the contract goes without, since the simulator shows the same in
-// several steps: for code that reads from a connection by itself.
+// Connections returns a plan for code that reads from a connection by itself. It has the faults that [Contract]
+// leaves out because the simulator shows the same in several steps.
 func Connections() Plan {
 	var p Plan
 	for _, f := range Table {
@@ -72,8 +72,7 @@ func Connections() Plan {
 	return p
 }
 
-// String returns the plan in the form that [Parse] reads, "none" for an empty
-// one.
+// String returns the plan in the form that [Parse] reads, "none" for an empty plan.
 func (p Plan) String() string {
 	if len(p) == 0 {
 		return "none"
@@ -113,7 +112,7 @@ func (r Rule) String() string {
 	return s
 }
 
-// Valid reports whether each rule is one that a plan can have as a text, as those made by [Parse] are.
+// Valid returns an error if a rule cannot be written as text, which never happens to a plan made by [Parse].
 func (p Plan) Valid() error {
 	for i, r := range p {
 		again, err := parseWords(r.String(), names())
@@ -127,7 +126,7 @@ func (p Plan) Valid() error {
 	return nil
 }
 
-// MustParse is Parse for plans in the source of a program. It panics if the plan is none.
+// MustParse is Parse for plans in the source of a program. It panics if s is not a plan.
 func MustParse(s string) Plan {
 	p, err := Parse(s)
 	if err != nil {
@@ -136,9 +135,9 @@ func MustParse(s string) Plan {
 	return p
 }
 
-// Parse reads a plan: rules separated by blanks, each FAULT[=BUDGET][@AIM,...]
-// where an aim is client=cN, op=NAME, path=PREFIX or nth=N. The budget is 1 if
-// it is left out. "none" is the empty plan, "contract" that of [Contract].
+// Parse reads a plan: rules separated by blanks, each FAULT[=BUDGET][@AIM,...] where an aim is client=cN, op=NAME,
+// path=PREFIX or nth=N. The budget is 1 if it is left out. "none" is the empty plan, "contract" the plan of
+// [Contract].
 func Parse(s string) (Plan, error) {
 	if strings.TrimSpace(s) == "contract" {
 		return Contract(), nil
@@ -146,8 +145,8 @@ func Parse(s string) (Plan, error) {
 	return parse(s, parseRule)
 }
 
-// ParseServed reads a plan for clients with real connections to a simulated ensemble: the language of [Parse], in which
-// rules may say how the connections end that they end, as end=rst.
+// ParseServed reads a plan for clients with real connections to a simulated ensemble. The language is that of
+// [Parse], and a rule may also say how it ends connections, as in end=rst.
 func ParseServed(s string) (Plan, error) {
 	if strings.TrimSpace(s) == "contract" {
 		return Contract(), nil
@@ -205,8 +204,8 @@ func parseOrdinary(word string) (Rule, error) {
 	return r, nil
 }
 
-// parseWords reads a rule of a fault that there is, in the simulator or on a real ensemble. The list of those that are
-// meant is for the error.
+// parseWords reads a rule of a fault that exists, in the simulator or on a real ensemble. all has the faults to name
+// in the error.
 func parseWords(word string, all []string) (Rule, error) {
 	head, aims, aimed := strings.Cut(word, "@")
 	name, budget, counted := strings.Cut(head, "=")
@@ -291,8 +290,8 @@ func names() []string {
 	return out
 }
 
-// Without returns the plan for the same clients without one: rules aimed at it are left
-// out, and the clients behind it have new numbers.
+// Without returns the plan for the same clients without one of them: rules aimed at it are left out, and the clients
+// after it get new numbers.
 func (p Plan) Without(client int) Plan {
 	var q Plan
 	for _, r := range p {
@@ -307,14 +306,15 @@ func (p Plan) Without(client int) Plan {
 	return q
 }
 
-// Swarm draws a plan from p: each rule is in or out, and its budget anything up
-// to the one given. Runs that differ in what is switched on find more than runs
-// that all have everything (Groce et al., Swarm Testing, ISSTA 2012).
+// Swarm draws a plan from p: each rule is in or out, and its budget is anything up to the given one. Runs with
+// different faults switched on find more than runs that all have everything (Groce et al., Swarm Testing, ISSTA
+// 2012).
 func (p Plan) Swarm(random func() uint64) Plan {
 	return p.SwarmInto(nil, 3, random)
 }
 
-// SwarmInto is Swarm for so many servers, and appends to q. Of one server there are no elections to draw.
+// SwarmInto is Swarm for that many servers, and appends to q. With one server there are no faults of ensembles to
+// draw.
 func (p Plan) SwarmInto(q Plan, servers int, random func() uint64) Plan {
 	for _, r := range p {
 		if servers == 1 && r.OfSeveral() {
@@ -332,7 +332,7 @@ func (p Plan) SwarmInto(q Plan, servers int, random func() uint64) Plan {
 	return q
 }
 
-// OfSeveral reports whether the fault is one of ensembles, which the plans of runs with one server do not have.
+// OfSeveral reports whether the fault happens to ensembles. Plans of runs with one server have no such fault.
 func (r Rule) OfSeveral() bool { return Table[find(r.Fault)].ensemble }
 
 // Prepare applies the initial faults of p to a world that was just reset. The

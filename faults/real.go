@@ -12,15 +12,15 @@ import (
 type Real struct {
 	Name    string
 	Doc     string // what is done; empty: it cannot be brought about on purpose
-	Instead string // without Doc: what leads to it, a phrase
+	Instead string // if Doc is empty: what leads to it, a phrase
 	Only    bool   // the simulator does not have it
 	Servers bool   // it strikes servers, and a rule may say which
-	Own     bool   // it takes servers that we have started
-	Three   bool   // and three of them
+	Own     bool   // it needs servers that we have started
+	Three   bool   // it needs three of them
 }
 
-// RealTable is every fault of a plan in the order of the documentation: what it is on a real ensemble, or what there is
-// instead. On a real ensemble a fault strikes at a request: the one that its rule aims at, or one that the seed draws.
+// RealTable has every fault of a plan in the order of the documentation: what it is on a real ensemble, or what there
+// is instead. On a real ensemble a fault strikes at a request: one that its rule aims at, or one that the seed draws.
 var RealTable = []Real{
 	{Name: "lose-request", Doc: "the request is not sent, and the connection is closed"},
 	{Name: "lose-reply", Doc: "the answer is not delivered, and the connection is closed"},
@@ -68,13 +68,13 @@ var RealTable = []Real{
 // The servers that a rule can be aimed at, by their role at that moment, or by their ids in the ensemble.
 const (
 	Leader   = "leader"
-	Follower = "follower" // one of them, as the seed decides
+	Follower = "follower" // one of them; the seed decides
 	All      = "all"
 )
 
 var serverAims = []string{Leader, Follower, All, "s1", "s2", "s3"}
 
-// realOf returns the row of a fault; nil if there is none.
+// realOf returns the row of a fault, or nil.
 func realOf(name string) *Real {
 	for i := range RealTable {
 		if RealTable[i].Name == name {
@@ -98,12 +98,13 @@ func RealContract() Plan {
 	return p
 }
 
-// MaxStrikes bounds the budget of a rule for a real ensemble, where a run lasts as long as its faults.
+// MaxStrikes is the largest budget of a rule on a real ensemble, where a run lasts as long as its faults.
 const MaxStrikes = 64
 
-// ParseReal reads a plan for a real ensemble: the language of [Parse], with the faults of [RealTable]. All of them may
-// be aimed at a request: that is when they strike. Those of servers may be aimed at a server: @leader, @follower, @all
-// (of pause and kill), @s1. No budget is above [MaxStrikes]. "contract" is the plan of [RealContract].
+// ParseReal reads a plan for a real ensemble: the language of [Parse], with the faults of [RealTable]. All of them
+// may be aimed at a request, which says when they strike. Faults of servers may be aimed at a server: @leader,
+// @follower, @all (for pause and kill), @s1. No budget is above [MaxStrikes]. "contract" is the plan of
+// [RealContract].
 func ParseReal(s string) (Plan, error) {
 	if strings.TrimSpace(s) == "contract" {
 		return RealContract(), nil
@@ -138,16 +139,16 @@ func parseReal(word string) (Rule, error) {
 	return r, nil
 }
 
-// InSim returns a plan for the simulator with what comes closest to faults that struck a real ensemble, given how often
-// each rule has.
+// InSim returns a plan for the simulator that comes closest to the faults that struck a real ensemble. struck has how
+// often each rule did.
 func (p Plan) InSim(struck []int) (q Plan) {
 	closest := map[string][]string{
 		"kill":       {"elect"},
 		"part":       {"stale-read", "zombie", "failover"},
 		"black-hole": {"disconnect", "learn-late"},
-		// the client that moves to the old leader was not told an answer, which the new one has
+		// the client that moves to the old leader has missed an answer that only the new one knows
 		"depose": {"depose", "late-commit", "lose-reply", "failover"},
-		// each of these closes a connection as well
+		// each of these also closes a connection
 		"late-request":  {"disconnect", "late-request", "expire"},
 		"expire":        {"disconnect", "expire"},
 		"failover":      {"disconnect", "failover"},
@@ -178,8 +179,8 @@ func (p Plan) InSim(struck []int) (q Plan) {
 	return q
 }
 
-// OnReal returns what of a plan for the simulator is possible on a real ensemble, and the names of the faults that are
-// not. Of servers, those that can do nothing else to a client than the plan can are added.
+// OnReal returns the rules of a plan for the simulator that are possible on a real ensemble, and the names of the
+// faults that are not. It adds faults of servers that do nothing to a client that the plan could not do.
 func (p Plan) OnReal() (q Plan, not []string) {
 	has := func(name string) bool {
 		return slices.ContainsFunc(p, func(r Rule) bool { return r.Fault == name })
@@ -207,7 +208,7 @@ func (p Plan) OnReal() (q Plan, not []string) {
 	return q, not
 }
 
-// Possible returns an error if a rule cannot be brought about on so many servers, our own or somebody else's.
+// Possible returns an error if a rule is impossible on that many servers, our own or somebody else's.
 func (p Plan) Possible(servers int, own bool) error {
 	for _, r := range p {
 		if err := r.possible(servers, own); err != nil {
@@ -217,8 +218,8 @@ func (p Plan) Possible(servers int, own bool) error {
 	return nil
 }
 
-// Among returns what of a plan can be brought about on so many servers, our own or somebody else's, and the rules that
-// cannot.
+// Among splits a plan into the rules that are possible on that many servers, our own or somebody else's, and those
+// that are not.
 func (p Plan) Among(servers int, own bool) (q, not Plan) {
 	for _, r := range p {
 		if r.possible(servers, own) == nil {
@@ -258,7 +259,7 @@ func (r Rule) simulated() error {
 	return nil
 }
 
-// setServer sets the aim of a word without a value; ok is false if it is none.
+// setServer sets the aim of a word that names a server; ok is false if s does not.
 func (a *Aim) setServer(s string) (ok bool) {
 	if !slices.Contains(serverAims, s) {
 		return false
@@ -267,7 +268,7 @@ func (a *Aim) setServer(s string) (ok bool) {
 	return true
 }
 
-// Fits reports whether a request is one that the rule aims at, but for its number.
+// Fits reports whether a request fits the aim, apart from Nth.
 func (a *Aim) Fits(op, path string) bool {
 	if a.Op != "" && a.Op != op && a.Op != strings.TrimSuffix(op, "W") {
 		return false

@@ -13,13 +13,12 @@ import (
 
 // Strike is what became of a rule in a run.
 type Strike struct {
-	Times    int  // it struck
+	Times    int  // how often it struck
 	Possible bool // the state permitted it at some moment
 }
 
-// Struck appends what became of each rule of p, the plan of the run that h is the history of. A
-// fault is charged to the first rule that allows it. Initial faults have struck when what they
-// prepare has come.
+// Struck appends what became of each rule of p, the plan of the run with history h. A fault is charged to the first
+// rule that allows it. Initial faults have struck when what they prepare has happened.
 func (in *Injector) Struck(list []Strike, p Plan, h *history.History) []Strike {
 	k := 0
 	for _, r := range p {
@@ -35,9 +34,8 @@ func (in *Injector) Struck(list []Strike, p Plan, h *history.History) []Strike {
 	return list
 }
 
-// Enough is in how many runs a rule that never struck must have been part of the plan, and not
-// possible at any moment, for that to say that it never will be: 100, and 2000 for the faults that need
-// what few runs have.
+// Enough returns in how many runs a rule must have been in the plan without ever being possible before one may
+// conclude that it never will be: 100, or 2000 for faults that need what few runs have.
 func (r Rule) Enough() int {
 	if Table[find(r.Fault)].rare {
 		return 2000
@@ -45,10 +43,10 @@ func (r Rule) Enough() int {
 	return 100
 }
 
-// lastNumber is what the names of sequential znodes end with when the counter is at its end.
+// lastNumber ends the names of sequential znodes when the counter is at its end.
 var lastNumber = strconv.Itoa(math.MaxInt32)
 
-// ended returns how many znodes were made with the last number of the parent in the aim.
+// ended returns how many znodes were created with the last number, below the parent in the aim.
 func (r *Rule) ended(h *history.History) (n int) {
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -62,8 +60,8 @@ func (r *Rule) ended(h *history.History) (n int) {
 	return n
 }
 
-// Lacks says why the rule, one of plan p, may never have struck in runs with so many clients: what
-// it needs, and what can be done about it.
+// Lacks says why the rule, one of plan p, may never have struck in runs with that many clients: what it needs, and
+// what can be done about it.
 func (r Rule) Lacks(p Plan, clients int) string {
 	f := &Table[find(r.Fault)]
 	switch {
