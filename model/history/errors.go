@@ -12,7 +12,7 @@ import (
 	"zksim/internal/hash"
 )
 
-// distinct are the errors that are told apart by which they are.
+// distinct has a number for each error that is told apart by its identity.
 var distinct = map[unsafe.Pointer]int64{}
 
 func init() {
@@ -23,19 +23,20 @@ func init() {
 		zk.ErrUnhandledFieldType, zk.ErrPtrExpected, zk.ErrShortBuffer, context.Canceled)
 }
 
-// Distinguish has exhaustive search tell these errors, which are pointers, from others of the same type and text, as
-// code does by == and [errors.Is]. It knows those of go-zookeeper, of package recipes and of package context. It must
-// be called before anything runs, from an init function.
+// Distinguish makes exhaustive search tell these errors, which are pointers, from others of the same type and text,
+// as code does with == and [errors.Is]. The errors of go-zookeeper, of package recipes and of package context are
+// already known. Call it from an init function, before anything runs.
 func Distinguish(errs ...error) {
 	for _, err := range errs {
 		distinct[reflect.ValueOf(err).UnsafePointer()] = int64(len(distinct)) + 1
 	}
 }
 
-// Distinct returns a number of the error that a pointer is; 0 if it is none of those that are told apart.
+// Distinct returns the number of the error at p, or 0 if it is not one that is told apart.
 func Distinct(p unsafe.Pointer) int64 { return distinct[p] }
 
-// HashError appends to a hash all that an error can tell: what it says, what it holds, and which ones it wraps.
+// HashError appends to a hash everything that an error can tell: its text, its contents, and the errors that it
+// wraps.
 func HashError(h hash.Hash, err error) hash.Hash {
 	v := reflect.ValueOf(err)
 	if v.Kind() == reflect.Pointer {
@@ -48,10 +49,10 @@ func HashError(h hash.Hash, err error) hash.Hash {
 	return x.sum
 }
 
-// errorHasher hashes what an error holds; of functions and channels it counts whether there is one.
+// errorHasher hashes the contents of an error. Of functions and channels only whether they are nil counts.
 type errorHasher struct {
 	sum hash.Hash
-	met map[unsafe.Pointer]int64 // pointers, and when
+	met map[unsafe.Pointer]int64 // pointers met, and in which order
 }
 
 // typed adds a value and its type.

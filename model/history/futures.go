@@ -5,33 +5,30 @@ import (
 	"math"
 )
 
-// Futures is, for each step of a failing run, how many random futures that begin
-// after it fail in the same way. Where this jumps, something was decided. It is part
-// of report.json.
+// Futures has, for each step of a failing run, how many random futures that begin after it fail in the same way.
+// Where the number jumps, something was decided. Futures is part of report.json.
 type Futures struct {
 	Of int `json:"of"` // futures that were tried each time
-	// Failed says how many of them failed after no step, after the first, and so on.
-	// After the last step that it tells of nothing changes any more, unless it is Cut.
+	// Failed is how many of them failed after no step, after the first step, and so on. After its last step nothing
+	// changes any more, unless Cut is true.
 	Failed []int `json:"failed"`
-	// Cut says that later steps were not looked at, because it took too long.
+	// Cut says that later steps were not looked at, because that took too long.
 	Cut bool `json:"cut"`
-	// Step is the one that decides; 0: there is none.
+	// Step is the step that decides; 0: none does.
 	Step int `json:"step"`
-	// Name is that of its transition.
+	// Name is the name of the transition of Step.
 	Name string `json:"name"`
-	// Since is the step from which on some of the futures fail, if there is one and it is before Step.
+	// Since is the step from which on some of the futures fail, if there is one before Step.
 	Since int `json:"since,omitempty"`
-	// SinceName is that of its transition.
+	// SinceName is the name of the transition of Since.
 	SinceName string `json:"since_name,omitempty"`
 }
 
-// commonplace is the chance of failure of a random run from which on no single
-// step is to blame.
+// commonplace is a chance of failure. If random runs fail at least so often, no single step is to blame.
 const commonplace = 0.5
 
-// Decide fills in the step that decides: the first with the largest rise of the root of
-// the count, so that a step that makes the failure likely counts for more than one that
-// makes it certain. Names are those of all steps.
+// Decide fills in the step that decides: the first with the largest rise of the root of the count, so that a step
+// that makes the failure likely counts for more than one that makes it certain. names has the names of all steps.
 func (f *Futures) Decide(names []string) {
 	f.Step, f.Name, f.Since, f.SinceName = 0, "", 0, ""
 	if f.Chance(0) >= commonplace {
@@ -54,10 +51,10 @@ func (f *Futures) Decide(names []string) {
 	}
 }
 
-// root is Anscombe's transformation: it makes the noise of small and large counts alike.
+// root is Anscombe's transformation, which makes the noise of small and large counts alike.
 func root(failed int) float64 { return math.Sqrt(float64(failed) + 0.375) }
 
-// Chance is the share of futures after the first i steps that fail.
+// Chance returns the share of the futures after the first i steps that fail.
 func (f *Futures) Chance(i int) float64 {
 	return float64(f.Failed[min(i, len(f.Failed)-1)]) / float64(f.Of)
 }
@@ -65,7 +62,7 @@ func (f *Futures) Chance(i int) float64 {
 // Known reports whether the chance after the first i steps is known.
 func (f *Futures) Known(i int) bool { return i < len(f.Failed) || !f.Cut }
 
-// String says which step decides, or why none does.
+// String says which step decides, or why no step does.
 func (f *Futures) String() string {
 	switch {
 	case f.Step > 0:
@@ -84,5 +81,5 @@ func (f *Futures) String() string {
 	return "no step raises the chance of failure, which is " + Percent(f.Chance(0))
 }
 
-// Percent writes a chance.
+// Percent formats a chance.
 func Percent(chance float64) string { return fmt.Sprintf("%.0f%%", 100*chance) }

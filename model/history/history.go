@@ -1,7 +1,6 @@
-// Package history is what a run leaves behind for the judges: invocations and
-// responses, belief intervals, watch notifications, committed changes, faults,
-// and how everything stood at the end. Both backends write it; nothing in it
-// refers to the simulator.
+// Package history is what a run leaves for the judges: invocations and responses, belief intervals, watch
+// notifications, committed changes, faults, and the state at the end. Both backends write it; nothing in it refers to
+// the simulator.
 package history
 
 import (
@@ -54,9 +53,9 @@ func KindOf(name string) (Kind, bool) {
 	return 0, false
 }
 
-// What client code hears of its connection: [Event.Op] of Heard, empty if it has asked for no more than
-// the id of its session. That is how things are at that moment, whatever older news has just arrived; Session is 0 if
-// the library knows that the session is over and has no other yet.
+// What client code hears of its connection: [Event.Op] of Heard, empty if the code has asked only for the id of its
+// session. It is the state at that moment, whatever older news has just arrived. Session is 0 if the library knows
+// that the session is over and has no other yet.
 const (
 	Connected    = "connected"
 	Disconnected = "disconnected"
@@ -73,8 +72,8 @@ func (k Kind) IsChange() bool { return k == Created || k == Changed || k == Dele
 type Event struct {
 	Kind Kind
 	OK   bool
-	// Proposed says of a change that this is when it was proposed: it was committed later, or at once, and at the
-	// latest when a Reply has its Zxid or a higher one.
+	// Proposed says that the event is when the change was proposed. It was committed then or later, at the latest when a
+	// Reply has its Zxid or a higher one.
 	Proposed bool
 	Client   int32 // 1 for c1; 0 for none
 	Object   int32 // a recipe object, unique in the history; 0 for none
@@ -86,11 +85,11 @@ type Event struct {
 	Op       string
 	Path     string
 	Data     string
-	Task     string // the goroutine of client code that has recorded it; empty for the main one
+	Task     string // the goroutine of client code that recorded it; empty for the main one
 	Err      error
 }
 
-// String describes the event in a few words.
+// String describes the event briefly.
 func (e Event) String() string {
 	var b strings.Builder
 	if e.Client > 0 {
@@ -123,7 +122,7 @@ func (e Event) String() string {
 // Outcome says how a run ended.
 type Outcome uint8
 
-// The ways a run ends.
+// The ways in which a run ends.
 const (
 	Quiet     Outcome = iota // nothing is left to happen
 	StepLimit                // still busy when the limit was reached
@@ -131,11 +130,11 @@ const (
 	Stopped                  // the schedule or the time limit ended it
 )
 
-// Waiting is a client that still waits when nothing can happen any more.
+// Waiting is a client that still waits when nothing more can happen.
 type Waiting struct {
 	Client int32
 	Where  string   // name of the coroutine
-	Paths  []string // of the watches it waits for
+	Paths  []string // of the watches that it waits for
 	Calls  []string // where its code waits, the innermost call first, as "pool.Get pool/pool.go:41"; nil: not looked for
 }
 
@@ -143,7 +142,7 @@ type Waiting struct {
 type Node struct {
 	Path    string
 	Data    string
-	Task    string // the goroutine of simulated code that has recorded it; empty for the main one
+	Task    string // the goroutine of simulated code that recorded it; empty for the main one
 	Owner   int64  // session of an ephemeral, else 0
 	Czxid   int64
 	Mzxid   int64
@@ -157,7 +156,7 @@ type History struct {
 	Steps    int // of a simulated run: its transitions
 	Events   []Event
 	Outcome  Outcome
-	Panic    string // what it panicked with, an empty line, and the calls of client code, a line for each
+	Panic    string // what it panicked with, an empty line, and the calls of client code, one per line
 	Waiting  []Waiting
 	Tree     []Node           // sorted by path
 	Sessions map[int64]int32  // open sessions and their clients
@@ -167,7 +166,7 @@ type History struct {
 	Txns     bool             // Created, Changed, Deleted and Exceeded are complete
 }
 
-// PanicStack returns the calls of client code in a panic, the innermost first, a line for each.
+// PanicStack returns the calls of client code in a panic, the innermost first, one per line.
 func (h *History) PanicStack() string {
 	i := strings.LastIndex(h.Panic, "\n\n")
 	if i < 0 {
@@ -192,8 +191,8 @@ func (h *History) Reset(clients int) {
 	clear(h.Failed)
 }
 
-// EventName is the short name of a watch event's type: created, deleted,
-// changed, child, or unwatched for the one that ends a watch with its session.
+// EventName returns the short name of a watch event's type: created, deleted, changed, child, or unwatched for the
+// event that ends a watch with its session.
 func EventName(t zk.EventType) string {
 	switch t {
 	case zk.EventNodeCreated:
