@@ -1,12 +1,12 @@
-// Package jute is ZooKeeper's protocol as bytes: the handshake, the requests of a client, and the answers and watch
-// events of a server, in both directions and for all operations of 3.9, as [model] has them. It knows no network and
-// no clock, and not what an operation does.
+// Package jute reads and writes ZooKeeper's protocol as bytes: the handshake, a client's requests, and a server's
+// answers and watch events, for all operations of 3.9, as [model] has them. It knows no network and no clock, and
+// does not know what an operation does.
 //
-// A packet is what a frame carries: a length of four bytes comes before each packet on a connection ([Frames] cuts a
-// stream, [StartFrame] and [EndFrame] make one). A length is believed only up to a limit, and a count only up to what
-// is left of the packet, so that no memory is set aside for what has not arrived.
+// A frame is a length of four bytes and a packet of that length. [Frames] cuts a stream into packets, [StartFrame]
+// and [EndFrame] make a frame. A length is accepted only up to a limit, and a count only up to what is left of the
+// packet, so that no memory is reserved for what has not arrived.
 //
-// As ZooKeeper does, the parsers ignore what follows the last field of a packet.
+// Like ZooKeeper, the parsers ignore what follows the last field of a packet.
 package jute
 
 import "errors"
@@ -17,18 +17,18 @@ var (
 	ErrShort = errors.New("jute: the packet ends within a field")
 	// ErrLength says that a length is negative or greater than permitted.
 	ErrLength = errors.New("jute: unreasonable length")
-	// ErrHeader says that a request has no whole header, so that nobody knows what it asks: a server closes the
-	// connection. Every other error is about the record behind the header, and a server answers it with
+	// ErrHeader says that a request has no complete header, so that nobody knows what it asks. A server then closes the
+	// connection. Every other error is about the record after the header, and a server answers it with
 	// model.MarshallingError.
 	ErrHeader = errors.New("jute: no whole header")
 )
 
-// The xids of packets that are not numbered by the client.
+// The xids of packets that the client does not number.
 const (
 	XidEvent int32 = -1
 	XidPing  int32 = -2
 	XidAuth  int32 = -4
 )
 
-// NoZxid is the zxid in the header of a watch event: the servers before 3.9 do not say which txn has fired it.
+// NoZxid is the zxid in the header of a watch event before 3.9: those servers do not say which txn has fired it.
 const NoZxid = -1

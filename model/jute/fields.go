@@ -11,13 +11,13 @@ import (
 	"zksim/model"
 )
 
-// reader reads the fields of a packet. After the first error it gives zeros and remembers that error.
+// reader reads the fields of a packet. After the first error, which it remembers, it returns zeros.
 type reader struct {
 	b   []byte
 	err error
 }
 
-// take returns the next n bytes, which are those of the packet; nil after an error.
+// take returns the next n bytes, in the memory of the packet, or nil after an error.
 func (r *reader) take(n int) []byte {
 	if n > len(r.b) && r.err == nil {
 		r.err = ErrShort
@@ -50,7 +50,7 @@ func (r *reader) bool() bool {
 	return b != nil && b[0] != 0
 }
 
-// raw reads a buffer or a string; null reports that its length is -1.
+// raw reads a buffer or a string. null reports that its length is -1.
 func (r *reader) raw() (b []byte, null bool) {
 	n := r.int32()
 	if n == -1 {
@@ -62,7 +62,7 @@ func (r *reader) raw() (b []byte, null bool) {
 	return r.take(int(max(n, 0))), false
 }
 
-// string reads a string; a null one is [model.Null].
+// string reads a string. A null string is [model.Null].
 func (r *reader) string() string {
 	b, null := r.raw()
 	if null {
@@ -71,7 +71,7 @@ func (r *reader) string() string {
 	return string(b)
 }
 
-// buffer reads a buffer into memory of its own; a null one is nil, and one without bytes is not.
+// buffer reads a buffer into memory of its own. A null buffer is nil, an empty one is not.
 func (r *reader) buffer() []byte {
 	b, null := r.raw()
 	if null || r.err != nil {
@@ -80,8 +80,8 @@ func (r *reader) buffer() []byte {
 	return append(make([]byte, 0, len(b)), b...)
 }
 
-// count reads the length of a list whose elements take at least size bytes each; -1 for a null one. As ZooKeeper does
-// it takes any other negative length for zero.
+// count reads the length of a list whose elements take at least size bytes each. It returns -1 for a null list. Like
+// ZooKeeper, it takes any other negative length for zero.
 func (r *reader) count(size int) int {
 	n := r.int32()
 	switch {
@@ -96,7 +96,7 @@ func (r *reader) count(size int) int {
 	return int(max(n, 0))
 }
 
-// strings reads a list of strings; a null one is nil, and one without elements is not.
+// strings reads a list of strings. A null list is nil, an empty one is not.
 func (r *reader) strings() []string {
 	n := r.count(4)
 	if n < 0 || r.err != nil {
@@ -118,8 +118,8 @@ func (r *reader) watched() []string {
 	return list
 }
 
-// kept reads a list of paths to watch persistently, without those that are null: a server looks no znode up for these
-// watches, so it takes a null path, and nothing happens there.
+// kept reads a list of paths to watch persistently, without null paths. A server does not look up the znodes of these
+// watches, so it accepts a null path, and nothing happens there.
 func (r *reader) kept() []string {
 	if list := r.strings(); list != nil {
 		return slices.DeleteFunc(list, func(path string) bool { return path == model.Null })
@@ -127,7 +127,7 @@ func (r *reader) kept() []string {
 	return []string{model.Null}
 }
 
-// acl reads an access control list, or nil.
+// acl reads an access control list. A null list is nil.
 func (r *reader) acl() []zk.ACL {
 	n := r.count(12)
 	if n < 0 || r.err != nil {
@@ -166,8 +166,9 @@ func appendString(b []byte, s string) []byte {
 	return append(appendInt32(b, int32(len(s))), s...)
 }
 
-// appendText appends a string as a server does: a character beyond the basic plane as two surrogates of three bytes
-// each (CESU-8, BinaryOutputArchive.stringToByteBuffer). Bytes that are no UTF-8, as such surrogates, stay as they are.
+// appendText appends a string as a server does: a character beyond the basic plane becomes two surrogates of three
+// bytes each (CESU-8, BinaryOutputArchive.stringToByteBuffer). Bytes that are not UTF-8, such as these surrogates,
+// stay as they are.
 func appendText(b []byte, s string) []byte {
 	if s == model.Null {
 		return appendInt32(b, -1)
@@ -211,7 +212,7 @@ func appendStrings(b []byte, list []string) []byte {
 	return b
 }
 
-// appendTexts appends a list of strings as a server does, which sends no null one.
+// appendTexts appends a list of strings as a server does, which never sends a null list.
 func appendTexts(b []byte, list []string) []byte {
 	b = appendInt32(b, int32(len(list)))
 	for _, s := range list {

@@ -5,19 +5,19 @@ import (
 	"fmt"
 )
 
-// lengthLen is the length of the length before each packet.
+// lengthLen is the size of the length field before each packet.
 const lengthLen = 4
 
-// Frames cuts a stream of bytes into packets. It keeps no more of them than have arrived, and no
-// memory between packets.
+// Frames cuts a stream of bytes into packets. It keeps no more bytes than have arrived, and no memory between
+// packets.
 type Frames struct {
-	Max     int // the longest packet; 0: any that a length can say
+	Max     int // the longest packet; 0: any length
 	pending []byte
 }
 
-// Feed takes the next bytes of the stream, and calls hear for each packet that is complete. A packet is valid during
-// the call. Feed ends with the first error of hear, or one that wraps [ErrLength], and forgets what it has not cut: the
-// stream makes no sense then.
+// Feed takes the next bytes of the stream and calls hear for each complete packet. A packet is valid only during the
+// call. Feed ends with the first error of hear, or an error that wraps [ErrLength], and drops the rest, because the
+// stream then makes no sense.
 func (f *Frames) Feed(b []byte, hear func(packet []byte) error) error {
 	rest := b
 	if len(f.pending) > 0 {
@@ -48,7 +48,7 @@ func (f *Frames) keep(rest []byte) {
 	switch len(rest) {
 	case 0:
 		f.pending = nil
-	case len(f.pending): // it is that: nothing was cut, and a long packet in small pieces is not copied for each
+	case len(f.pending): // nothing was cut, so rest is pending: a long packet in small pieces is not copied for each
 	default:
 		f.pending = append(f.pending[:0], rest...)
 	}
@@ -57,11 +57,10 @@ func (f *Frames) keep(rest []byte) {
 // Pending returns how many bytes of an incomplete packet there are.
 func (f *Frames) Pending() int { return len(f.pending) }
 
-// StartFrame begins a frame at the end of b. The packet is to be appended to what it returns, and [EndFrame] to be
-// called with len(b).
+// StartFrame begins a frame at the end of b. Append the packet to the result, and then call [EndFrame] with len(b).
 func StartFrame(b []byte) []byte { return appendInt32(b, 0) }
 
-// EndFrame writes the length of the packet of the frame that begins at an index.
+// EndFrame writes the length of the packet into the frame that begins at index at.
 func EndFrame(b []byte, at int) []byte {
 	binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-lengthLen))
 	return b

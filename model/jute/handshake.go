@@ -6,12 +6,12 @@ const PasswordLen = 16
 // ConnectRequest is the first packet of a client. It has no header.
 type ConnectRequest struct {
 	Version  int32
-	LastZxid int64 // the highest that the client has seen
+	LastZxid int64 // the highest zxid that the client has seen
 	Timeout  int32 // milliseconds
 	Session  int64 // 0: a new one
 	Password []byte
-	ReadOnly bool // the client is content with a server that only reads
-	Old      bool // the packet does not have the field ReadOnly, as those of clients before 3.4
+	ReadOnly bool // the client accepts a read-only server
+	Old      bool // the packet has no field ReadOnly, like packets of clients before 3.4
 }
 
 // Append appends the packet.
@@ -33,11 +33,11 @@ func ParseConnectRequest(packet []byte) (c ConnectRequest, err error) {
 // ConnectResponse is the first packet of a server. It has no header.
 type ConnectResponse struct {
 	Version  int32
-	Timeout  int32 // that the server grants, milliseconds; 0 with Session 0
-	Session  int64 // 0: there is no such session, or the password is another
+	Timeout  int32 // granted by the server, in milliseconds; 0 with Session 0
+	Session  int64 // 0: there is no such session, or the password is wrong
 	Password []byte
-	ReadOnly bool // the server only reads
-	Old      bool // the packet does not have the field ReadOnly, as the answer to a request that has not
+	ReadOnly bool // the server is read-only
+	Old      bool // the packet has no field ReadOnly, like the answer to a request without it
 }
 
 // Append appends the packet.

@@ -8,12 +8,12 @@ import (
 	"zksim/model"
 )
 
-// Reply is a packet of a server after the handshake: the answer to a request, or a watch event.
+// Reply is a packet that a server sends after the handshake: the answer to a request, or a watch event.
 type Reply struct {
 	Xid  int32 // of the request; [XidEvent]: a watch event
-	Zxid int64 // of the last txn that the server has applied; of an event, [NoZxid] before 3.9
+	Zxid int64 // of the last txn that the server has applied; for an event before 3.9, [NoZxid]
 	Err  model.Code
-	Body []byte // the record behind the header, in the memory of the packet
+	Body []byte // the record after the header, in the memory of the packet
 }
 
 // ParseReply reads the header of a packet.
@@ -27,7 +27,7 @@ func ParseReply(packet []byte) (Reply, error) {
 	return a, nil
 }
 
-// AppendReply appends the packet that answers a request of an operation. The answer to a model.OpReconfig or
+// AppendReply appends the packet that answers a request of operation op. The answer to a model.OpReconfig or
 // model.OpSASL has its record, or its first field, in Data.
 func AppendReply(b []byte, xid int32, op model.Op, res *model.Response) []byte {
 	b = appendHeader(b, xid, res.Zxid, res.Err)
@@ -35,7 +35,7 @@ func AppendReply(b []byte, xid int32, op model.Op, res *model.Response) []byte {
 		return b
 	}
 	switch op {
-	case model.OpMulti, model.OpMultiRead: // with an error they may have an empty list
+	case model.OpMulti, model.OpMultiRead: // an error may come with an empty list
 		for i := range res.Results {
 			b = appendResult(b, &res.Results[i])
 		}
@@ -92,8 +92,8 @@ func appendAnswer(b []byte, op model.Op, res *model.Response) []byte {
 	return b
 }
 
-// Response returns the answer to a request of that operation. It shares no memory with the packet. In a multi, the
-// results of a type that no multi has end with an error.
+// Response returns the answer to a request of operation op. It shares no memory with the packet. In a multi, a result
+// of a type that no multi has is an error and ends the results.
 func (a *Reply) Response(op model.Op) (res model.Response, err error) {
 	res = model.Response{Op: op, Err: a.Err, Zxid: a.Zxid}
 	if a.Err != model.OK {
@@ -165,14 +165,14 @@ func (r *reader) answer(op model.Op, res *model.Response) {
 	}
 }
 
-// AppendEvent appends the packet of a watch event. The zxid is [NoZxid], or since 3.9 that of the txn.
+// AppendEvent appends the packet of a watch event. zxid is [NoZxid] or, since 3.9, the txn's zxid.
 func AppendEvent(b []byte, ev model.Event, zxid int64) []byte {
 	b = appendHeader(b, XidEvent, zxid, model.OK)
 	b = appendInt32(appendInt32(b, int32(ev.Type)), int32(zk.StateSyncConnected))
 	return appendText(b, ev.Path)
 }
 
-// Event returns the watch event of a packet with the xid [XidEvent].
+// Event returns the watch event of a packet whose xid is [XidEvent].
 func (a *Reply) Event() (model.Event, error) {
 	r := reader{b: a.Body}
 	ev := model.Event{Type: zk.EventType(r.int32())}

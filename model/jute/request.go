@@ -6,18 +6,19 @@ import (
 	"zksim/model"
 )
 
-// AppendRequest appends the packet of a request. Of model.OpReconfig and model.OpSASL, Data is the
-// record; of any operation that has no record here nothing but the header is appended.
+// AppendRequest appends the packet of a request. For model.OpReconfig and model.OpSASL, Data is the record. For an
+// operation without a record here it appends only the header.
 func AppendRequest(b []byte, xid int32, r *model.Request) []byte {
 	return appendRecord(appendInt32(appendInt32(b, xid), int32(r.Op)), r)
 }
 
-// ParseRequest reads the packet of a request. The request shares no memory with the packet. Of model.OpReconfig and
-// model.OpSASL, Data is the record. An operation that it does not know has no fields. A multi ends at the first
-// operation that no multi has, since nobody knows how long that is: a server refuses it whatever follows. A string that
-// is null is [model.Null].
+// ParseRequest reads the packet of a request. The request shares no memory with the packet. For model.OpReconfig and
+// model.OpSASL, Data is the record. An unknown operation has no fields. A multi ends at the first operation that no
+// multi has, because nobody knows how long that is; a server refuses the multi whatever follows. A null string is
+// [model.Null].
 //
-// An error that wraps [ErrHeader] leaves nothing known of the request, any other one the xid and the operation.
+// After an error that wraps [ErrHeader] nothing is known of the request; after any other error the xid and the
+// operation are.
 func ParseRequest(packet []byte) (xid int32, q model.Request, err error) {
 	r := reader{b: packet}
 	xid, q.Op = r.int32(), model.Op(r.int32())
@@ -123,7 +124,7 @@ func (r *reader) record(q *model.Request) {
 			r.string() // joining
 			r.string() // leaving
 			r.string() // members
-			r.int64()  // the version of the configuration that it may replace
+			r.int64()  // the version of the configuration to replace
 		}
 	case model.OpCreateSession:
 		r.int32() // the timeout

@@ -2,9 +2,9 @@ package jute
 
 import "unicode/utf8"
 
-// ValidText returns the text that Java makes of bytes: UTF-8 in which U+FFFD stands for what is none. As in the
-// recommendation of Unicode, one stands for as many bytes as could begin a character, but also for the three bytes of
-// a surrogate. It returns b itself if that is valid.
+// ValidText returns the text that Java makes of bytes: UTF-8 in which U+FFFD replaces invalid bytes. As Unicode
+// recommends, one U+FFFD replaces as many bytes as could begin a character, but also the three bytes of a surrogate.
+// ValidText returns b itself if it is valid.
 func ValidText(b []byte) []byte {
 	if utf8.Valid(b) {
 		return b
@@ -21,7 +21,7 @@ func ValidText(b []byte) []byte {
 	return text
 }
 
-// malformed returns how many bytes at the beginning of b are replaced together.
+// malformed returns how many bytes at the start of b are replaced together.
 func malformed(b []byte) int {
 	low, high, whole := byte(0x80), byte(0xbf), 1
 	switch lead := b[0]; {
