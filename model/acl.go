@@ -11,20 +11,19 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// ID is an identity of a connection: its address (scheme ip) and what it has
-// authenticated as.
+// ID is an identity of a connection: its address (scheme ip) or one that it has authenticated as.
 type ID struct{ Scheme, ID string }
 
-// bucket is the place of the identity in the Java set that holds those of a
-// connection: whoAmI and the auth scheme list them in its order.
+// bucket returns the identity's place in the Java set that holds a connection's identities. whoAmI and the auth
+// scheme list them in the order of that set.
 func (id ID) bucket(buckets uint32) uint32 {
 	h := 37*(37*17+stringHash(id.Scheme)) + stringHash(id.ID)
 	return spread(h) % buckets
 }
 
-// addID adds an identity to such a set, a ConcurrentHashMap: it doubles its
-// buckets as soon as three quarters are full. Of each bucket, those before the
-// last run that stays together are then in reverse (ConcurrentHashMap.transfer).
+// addID adds an identity to such a set, a ConcurrentHashMap. It doubles its buckets as soon as three quarters are
+// full. In each bucket, the entries before the last run that stays together are then reversed
+// (ConcurrentHashMap.transfer).
 func addID(ids []ID, id ID) []ID {
 	buckets := uint32(16)
 	for len(ids) >= int(buckets/4*3) {
@@ -53,20 +52,18 @@ func sortIDs(ids []ID, buckets uint32) {
 	slices.SortStableFunc(ids, func(a, b ID) int { return cmp.Compare(a.bucket(buckets), b.bucket(buckets)) })
 }
 
-// DigestID returns the identity that user:password stands for in the digest
-// scheme: the password is hashed, the user is not.
+// DigestID returns the digest identity for user:password: the password is hashed, the user is not.
 func DigestID(userPassword string) ID {
 	user, _, _ := strings.Cut(userPassword, ":")
 	sum := sha1.Sum([]byte(userPassword))
 	return ID{"digest", user + ":" + base64.StdEncoding.EncodeToString(sum[:])}
 }
 
-// Authenticate adds the identity of an auth packet to ids, or returns
-// AuthFailed, upon which the server closes the connection. A digest always
-// succeeds, unless it is null: there is no table of users.
+// Authenticate adds the identity of an auth packet to ids, or returns AuthFailed, and then the server closes the
+// connection. A digest always succeeds unless it is null, because there is no table of users.
 func Authenticate(ids []ID, scheme string, auth []byte) ([]ID, Code) {
 	switch scheme {
-	case "ip": // the address is known already
+	case "ip": // the address is already known
 		return ids, OK
 	case "digest":
 		if auth == nil { // DigestAuthenticationProvider throws
@@ -119,8 +116,7 @@ func matches(id ID, expr string) bool {
 	return known && ok && (addr^net)>>(32-bits) == 0
 }
 
-// parseIP reads the id of an ip entry, address or address/bits. 3.8.0 knows
-// IPv4 only.
+// parseIP parses the id of an ip entry, address or address/bits. 3.8.0 knows only IPv4.
 func parseIP(expr string) (addr uint32, bits int, ok bool) {
 	host, size, found := strings.Cut(expr, "/")
 	parts := strings.Split(host, ".")
@@ -141,14 +137,12 @@ func parseIP(expr string) (addr uint32, bits int, ok bool) {
 	return addr, bits, len(parts) == 4
 }
 
-// maxACL is how many entries a list may have because of its auth entries, more
-// than fit into a packet. Each of these stands for all identities: a real server
-// runs out of memory somewhere above this.
+// maxACL is how many entries a list may have because of its auth entries; it is more than fit into a packet. Each
+// auth entry stands for all identities, and a real server runs out of memory somewhere above this number.
 const maxACL = 100_000
 
-// fixACL turns the list of a request into the one to store: duplicates go, and
-// an auth entry becomes the digest identities of the connection
-// (PrepRequestProcessor.fixupACL).
+// fixACL turns the list of a request into the list to store: it drops duplicates, and replaces an auth entry by the
+// digest identities of the connection (PrepRequestProcessor.fixupACL).
 func fixACL(list []zk.ACL, ids []ID) (*acl, Code) {
 	if len(list) == 1 && list[0] == openACL.list[0] {
 		return openACL, OK
@@ -157,7 +151,7 @@ func fixACL(list []zk.ACL, ids []ID) (*acl, Code) {
 		return nil, MarshallingError
 	}
 	var fixed []zk.ACL
-	seen := make(map[zk.ACL]bool, len(list)) // a packet has room for tens of thousands
+	seen := make(map[zk.ACL]bool, len(list)) // a packet has room for tens of thousands of entries
 	for _, e := range list {
 		twice := seen[e]
 		seen[e] = true
@@ -195,10 +189,8 @@ func fixACL(list []zk.ACL, ids []ID) (*acl, Code) {
 	return &acl{list: fixed}, OK
 }
 
-// comparesNull reports whether the search for duplicates fails: that compares
-// each entry with those before it, first the permissions, then the scheme,
-// then the id, and an entry with nothing at what is to be compared cannot be
-// (Id.equals).
+// comparesNull reports whether the search for duplicates fails. It compares each entry with the earlier ones, first
+// the permissions, then the scheme, then the id, and fails if a field that it has to compare is null (Id.equals).
 func comparesNull(list []zk.ACL) bool {
 	hasNull := func(e zk.ACL) bool { return e.Scheme == Null || e.ID == Null }
 	if !slices.ContainsFunc(list, hasNull) {
@@ -215,7 +207,7 @@ func comparesNull(list []zk.ACL) bool {
 	return false
 }
 
-// masked hides the digests from a reader that may not administer the znode.
+// masked returns the list without the digests, for a reader that may not administer the znode.
 func (a *acl) masked() []zk.ACL {
 	list := slices.Clone(a.list)
 	for i, e := range list {

@@ -57,8 +57,8 @@ var codeErrors = map[Code]error{
 	SessionMoved: zk.ErrSessionMoved, ReconfigDisabled: zk.ErrReconfigDisabled, BadArguments: zk.ErrBadArguments,
 }
 
-// Err returns what go-zookeeper v1.0.4 makes of the code: nil for OK, one of
-// its sentinel errors, or an anonymous error for the codes it does not know.
+// Err returns go-zookeeper v1.0.4's error for the code: nil for OK, one of its sentinel errors, or an anonymous error
+// for codes that it does not know.
 func (c Code) Err() error {
 	if c == OK {
 		return nil

@@ -1,10 +1,7 @@
-// Package model is ZooKeeper as a pure function: the znode tree, sessions,
-// watches and sequence counters as a state machine without goroutines, clock
-// or randomness. [Server] is one replica: [Server.Apply] executes a txn of the
-// replicated log, [Server.Read] a read of a connection. The caller supplies
-// zxids, times and session ids.
+// Package model is ZooKeeper as a pure function: a state machine of the znode tree, sessions, watches and sequence
+// counters, without goroutines, clock or randomness. [Server] is one replica: [Server.Apply] executes a txn of the
+// replicated log, [Server.Read] a read of a connection. The caller supplies zxids, times and session ids.
 //
-// The behaviour is that of Apache ZooKeeper 3.8.0 as Debian 12 ships it,
-// including order of error checks, order of children and order of events.
-// Where a newer release differs, the comment says so.
+// It behaves like Apache ZooKeeper 3.8.0 as Debian 12 ships it, including the order of error checks, of children and
+// of events. Comments say where a newer release differs.
 package model

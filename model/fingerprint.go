@@ -8,10 +8,9 @@ import (
 	"zksim/internal/hash"
 )
 
-// Fingerprint returns a hash of the replica's state: znodes with all that a
-// client can read of them, sessions and watches. With Config.Order set it does
-// not depend on the order in which they were made, and that state decides all that the
-// replica does from then on. It costs time in proportion to their number.
+// Fingerprint returns a hash of the replica's state: znodes with everything that a client can read of them, sessions
+// and watches. If Config.Order is set, it does not depend on the order in which they were made, and that state
+// decides everything that the replica does from then on. It takes time in proportion to their number.
 func (s *Server) Fingerprint() uint64 {
 	var h hash.Hash
 	h = h.Int(s.zxid).Bool(s.ExtendedTypes).Bool(s.EnforceQuota).Uint64(s.Order)
@@ -35,7 +34,7 @@ func (s *Server) Fingerprint() uint64 {
 	return uint64(h.Uint64(sum))
 }
 
-// hashed returns a hash of the znode. Its parent and children are told by the paths.
+// hashed returns a hash of the znode without its parent and children, which the paths tell.
 func (n *node) hashed() uint64 {
 	h := HashACL(hash.Hash(2).String(n.path).Bytes(n.data), n.acl.list)
 	for _, x := range [...]int64{n.owner, n.czxid, n.mzxid, n.pzxid, n.ctime, n.mtime} {
@@ -50,8 +49,7 @@ func (n *node) hashed() uint64 {
 	return hash.Mix(uint64(h))
 }
 
-// hashed returns a hash of a watch on path, and of the identities that decide
-// what it may hear of.
+// hashed returns a hash of a watch on path and of the identities that decide what it may hear.
 func (w *watch) hashed(table int, path string) uint64 {
 	h := hash.Hash(3).Int(int64(table)).String(path).Int(int64(w.conn.Index)).Int(int64(w.mode))
 	for _, id := range w.conn.Auth {

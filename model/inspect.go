@@ -10,7 +10,7 @@ import (
 // Watch is a watch that a replica holds for a connection.
 type Watch struct {
 	Path  string
-	Child bool // in the table of children, else in that of data
+	Child bool // in the table of children, else in the table of data
 }
 
 // Watches returns the watches of a connection, sorted.
@@ -27,7 +27,7 @@ func (s *Server) Watches(c *Conn) []Watch {
 	return list
 }
 
-// table returns the one that a watch is in.
+// table returns the table that a watch is in.
 func (s *Server) table(x Watch) *watchTable {
 	if x.Child {
 		return &s.child
@@ -40,8 +40,8 @@ func (s *Server) Sessions() []int64 {
 	return slices.Sorted(maps.Keys(s.sessions))
 }
 
-// Changed calls f for each znode with the zxids of the last changes of its data and of its
-// list of children, in any order.
+// Changed calls f for each znode, in any order, with the zxids of the last change of its data and of its list of
+// children.
 func (s *Server) Changed(f func(path string, data, children int64)) {
 	for path, n := range s.nodes { // order-free: the caller's
 		f(path, n.mzxid, n.pzxid)
@@ -50,12 +50,12 @@ func (s *Server) Changed(f func(path string, data, children int64)) {
 
 // Size is how much a replica holds.
 type Size struct {
-	Znodes     int // those of /zookeeper, too, and, as ZooKeeper counts, the root once more: it is also known as ""
+	Znodes     int // including /zookeeper and, as ZooKeeper counts, the root twice, which is also ""
 	Ephemerals int
-	Bytes      int64 // of paths, a character of them as one, and data
+	Bytes      int64 // of data and paths, one per character of a path
 }
 
-// Size counts what the replica holds, in time in proportion to that.
+// Size counts what the replica holds. It takes time in proportion to that.
 func (s *Server) Size() (z Size) {
 	for path, n := range s.nodes { // order-free: sums
 		z.Znodes++
@@ -81,18 +81,18 @@ func (s *Server) Ephemerals(session int64) (paths []string) {
 	return paths
 }
 
-// OwnedEphemerals reports whether the session owns ephemerals or has owned some. ZooKeeper goes on listing it
+// OwnedEphemerals reports whether the session owns or has owned ephemerals. ZooKeeper goes on listing such a session
 // (DataTree.ephemerals).
 func (s *Server) OwnedEphemerals(session int64) bool {
 	x := s.sessions[session]
 	return x != nil && x.buckets > 0
 }
 
-// Watched reports whether the connection has set a watch in the table of data, though it may have fired. ZooKeeper goes
-// on listing it (WatchManager.watch2Paths).
+// Watched reports whether the connection has set a watch in the table of data, even if it has fired. ZooKeeper goes
+// on listing such a connection (WatchManager.watch2Paths).
 func (c *Conn) Watched() bool { return c.watched }
 
-// AllWatches calls f for each watch of each connection, in any order. One that is in both tables comes twice.
+// AllWatches calls f for each watch of each connection, in any order. A watch that is in both tables comes twice.
 func (s *Server) AllWatches(f func(c *Conn, x Watch)) {
 	for _, t := range [...]*watchTable{&s.data, &s.child} {
 		for path, x := range t.paths { // order-free: the caller's

@@ -35,8 +35,8 @@ func stringHash(s string) uint32 {
 	return h
 }
 
-// grow returns the number of buckets of a HashSet made with the given initial
-// number after it has reached size elements. It never shrinks.
+// grow returns the number of buckets of a HashSet that has started with initial buckets and reached size elements. It
+// never shrinks.
 func grow(buckets, initial uint32, size int) uint32 {
 	buckets = max(buckets, initial)
 	for size > int(buckets/4*3) {
@@ -45,8 +45,8 @@ func grow(buckets, initial uint32, size int) uint32 {
 	return buckets
 }
 
-// cloneBuckets is the number of buckets of HashSet.clone: sized for the
-// elements at hand (HashMap.putMapEntries).
+// cloneBuckets returns the number of buckets of HashSet.clone, which sizes them for the elements at hand
+// (HashMap.putMapEntries).
 func cloneBuckets(size int) uint32 {
 	b := uint32(1)
 	for b < uint32(float32(size)/0.75+1) {
@@ -55,15 +55,15 @@ func cloneBuckets(size int) uint32 {
 	return b
 }
 
-// iteration puts nodes in the order in which a HashSet with that many buckets
-// iterates: by bucket, and by insertion within one. It takes linear time.
+// iteration puts nodes in the order in which a HashSet with that many buckets iterates: by bucket, and within a
+// bucket by insertion. It takes linear time.
 func iteration(nodes []*node, buckets uint32, hash func(*node) uint32) {
 	bucket := func(n *node) uint32 { return hash(n) & (buckets - 1) }
 	scatter(nodes, buckets, bucket)
 	withinBuckets(nodes, bucket, func(a, b *node) int { return cmp.Compare(a.born, b.born) })
 }
 
-// cloned puts nodes that are in the order of a set in that of its clone.
+// cloned takes nodes in the order of a set and puts them in the order of its clone.
 func cloned(nodes []*node, hash func(*node) uint32) {
 	buckets := cloneBuckets(len(nodes))
 	scatter(nodes, buckets, func(n *node) uint32 { return hash(n) & (buckets - 1) })
@@ -72,8 +72,8 @@ func cloned(nodes []*node, hash func(*node) uint32) {
 func nameHash(n *node) uint32 { return n.hash }
 func pathHash(n *node) uint32 { return javaHash(n.path) }
 
-// shuffled puts nodes in an order that depends on nothing but their names and
-// salt. ZooKeeper promises no order at all. It takes linear time.
+// shuffled puts nodes in an order that depends only on their names and salt. ZooKeeper promises no order at all. It
+// takes linear time.
 func shuffled(nodes []*node, salt uint64) {
 	order := func(a, b *node) int {
 		if c := cmp.Compare(hash.Mix(uint64(a.hash)^salt), hash.Mix(uint64(b.hash)^salt)); c != 0 {
@@ -94,7 +94,7 @@ func shuffled(nodes []*node, salt uint64) {
 // few is the size up to which sorting beats counting.
 const few = 64
 
-// scatter sorts nodes by bucket, and keeps the order within one.
+// scatter sorts nodes by bucket and keeps the order within each bucket.
 func scatter(nodes []*node, buckets uint32, bucket func(*node) uint32) {
 	if len(nodes) <= few {
 		slices.SortStableFunc(nodes, func(a, b *node) int { return cmp.Compare(bucket(a), bucket(b)) })
@@ -114,7 +114,7 @@ func scatter(nodes []*node, buckets uint32, bucket func(*node) uint32) {
 	}
 }
 
-// withinBuckets sorts each run of nodes of one bucket.
+// withinBuckets sorts the nodes of each bucket.
 func withinBuckets(nodes []*node, bucket func(*node) uint32, order func(a, b *node) int) {
 	for i := 0; i < len(nodes); {
 		k := i + 1

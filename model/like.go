@@ -5,21 +5,22 @@ import (
 	"strings"
 )
 
-// Like says of which server a replica has the semantics.
+// Like says which server's semantics a replica has.
 type Like uint8
 
 // The servers. Two things have changed in ZooKeeper: exists needs the right to read (ZOOKEEPER-2590, from 3.8.4 and
 // 3.9.2 on), and a multi with a create whose flags mean nothing fails as a whole; see docs/releases.md. ClickHouse
-// Keeper speaks ZooKeeper's protocol; what this package has of its differences is in
-// docs/keeper.md, with the source of each:
+// Keeper speaks ZooKeeper's protocol. This package has these of its differences; docs/keeper.md has the source of
+// each:
 //
-//   - The change of a child's data counts in the Cversion of its parent.
-//   - The deletion of a child leaves the Pzxid of its parent as it is. So a client that reconnects hears nothing of it.
-//   - A client that reconnects hears of a child that was created meanwhile by an event of changed data.
+//   - A change of a child's data counts in the Cversion of its parent.
+//   - The deletion of a child does not change the Pzxid of its parent, so a client that reconnects does not hear of
+//     it.
+//   - A client that reconnects hears of a child that was created meanwhile by an event that says that data changed.
 const (
 	ZooKeeper   Like = iota // 3.8.0
 	Keeper                  // ClickHouse Keeper
-	ZooKeeper39             // 3.8.4, 3.9.2 and what came later
+	ZooKeeper39             // 3.8.4, 3.9.2 and later
 )
 
 var likes = [...]string{ZooKeeper: "zookeeper", Keeper: "keeper", ZooKeeper39: "zookeeper-3.9"}
@@ -27,7 +28,7 @@ var likes = [...]string{ZooKeeper: "zookeeper", Keeper: "keeper", ZooKeeper39: "
 // Likes returns the names of the servers.
 func Likes() []string { return likes[:] }
 
-// String is the name of the server.
+// String returns the name of the server.
 func (l Like) String() string { return likes[l] }
 
 // ParseLike returns the server of that name.

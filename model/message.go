@@ -7,7 +7,7 @@ type Op int32
 
 // The operations, with the wire's numbers (org.apache.zookeeper.ZooDefs.OpCode).
 const (
-	OpError           Op = -1 // a txn that failed at the leader; Request.Version holds the code
+	OpError           Op = -1 // a txn that has failed at the leader; Request.Version has the code
 	OpCreate          Op = 1
 	OpDelete          Op = 2
 	OpExists          Op = 3
@@ -43,7 +43,7 @@ const (
 
 const lowestOp = OpCloseSession
 
-// opNames is indexed by the number of the operation, less the lowest one.
+// opNames is indexed by the operation's number minus the lowest number.
 var opNames = [...]string{
 	OpError - lowestOp: "error", OpCreate - lowestOp: "create", OpDelete - lowestOp: "delete",
 	OpExists - lowestOp: "exists", OpGetData - lowestOp: "get", OpSetData - lowestOp: "set",
@@ -71,8 +71,7 @@ func (o Op) String() string {
 	return "unknown"
 }
 
-// IsWrite reports whether the operation becomes a txn of the replicated log and
-// so takes a zxid, even when it fails.
+// IsWrite reports whether the operation becomes a txn of the replicated log. It then takes a zxid even if it fails.
 func (o Op) IsWrite() bool {
 	switch o {
 	case OpCreate, OpDelete, OpSetData, OpSetACL, OpCheck, OpMulti, OpCreate2, OpCreateContainer,
@@ -94,12 +93,12 @@ func (o Op) InMulti() bool {
 // InMultiRead reports whether a multiRead can have the operation.
 func (o Op) InMultiRead() bool { return o == OpGetData || o == OpGetChildren }
 
-// Null is a string that is null on the wire: a path, or the scheme or id in an ACL. It is no UTF-8, so no text is it.
+// Null stands for a string that is null on the wire: a path, or the scheme or id in an ACL. It is not valid UTF-8, so
+// no text equals it.
 const Null = "\xffnull"
 
-// Request is one request of a client. Which fields count depends on Op. The
-// model keeps Data and ACL after a create or set: the caller must not change
-// them afterwards.
+// Request is one request of a client. Which fields count depends on Op. The model keeps Data and ACL after a create
+// or set, so the caller must not change them afterwards.
 type Request struct {
 	Op      Op
 	Path    string
@@ -114,8 +113,8 @@ type Request struct {
 	Watches *WatchLists
 }
 
-// WatchLists is what a client sends after a reconnect so that the server arms
-// its watches anew and makes up for what happened in between. A list that is null on the wire has one path, [Null].
+// WatchLists is what a client sends after a reconnect, so that the server arms its watches again and sends what they
+// have missed. A list that is null on the wire has one path, [Null].
 type WatchLists struct {
 	RelativeZxid                              int64
 	Data, Exist, Child, Persistent, Recursive []string
@@ -123,9 +122,9 @@ type WatchLists struct {
 
 // Response is the answer to a request.
 type Response struct {
-	Op       Op // the result's type inside a multi; OpError for a failed sub-operation
+	Op       Op // inside a multi: the result's type; OpError for a failed sub-operation
 	Err      Code
-	Zxid     int64 // the replica's last zxid when the answer was made; -1 for an operation it does not know
+	Zxid     int64 // the replica's last zxid when the answer was made; -1 for an unknown operation
 	Path     string
 	Data     []byte
 	Stat     zk.Stat
@@ -142,17 +141,16 @@ type Event struct {
 	Type zk.EventType
 	Path string
 	Zxid int64 // the txn that fired it; not on the wire before 3.9
-	// Caught reports a catch-up event of SetWatches: no live txn fired it.
+	// Caught marks a catch-up event of SetWatches, which no live txn has fired.
 	Caught bool
 }
 
-// Txn is one entry of the replicated log. All replicas apply the same entries
-// in the same order and so reach the same states. A request that fails is an
-// entry too.
+// Txn is one entry of the replicated log. All replicas apply the same entries in the same order, and so reach the
+// same states. A failed request is also an entry.
 type Txn struct {
 	Zxid    int64
 	Time    int64 // milliseconds since the epoch
 	Session int64
-	Auth    []ID // identities of the connection the request came by
+	Auth    []ID // identities of the connection that sent the request
 	Req     *Request
 }

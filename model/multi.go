@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// FailedOp returns which operation of a multi has failed by its answer, so that none was done; -1: none has, or r is no
-// multi.
+// FailedOp returns the index of the operation that has failed, by the answer, and so undone the whole multi. It
+// returns -1 if none has failed or r is not a multi.
 func (r *Request) FailedOp(answer *Response) int {
 	if r.Op != OpMulti {
 		return -1
@@ -11,8 +11,8 @@ func (r *Request) FailedOp(answer *Response) int {
 	return slices.IndexFunc(answer.Results, func(x Response) bool { return x.Op == OpError && x.Err != OK })
 }
 
-// Refusal returns the code with which an answer refuses r; OK if it does not. That of a failed multi is the code of the
-// operation that has failed: its header says OK.
+// Refusal returns the code with which an answer refuses r, or OK. For a failed multi it is the code of the operation
+// that has failed, because the header says OK.
 func (r *Request) Refusal(answer *Response) Code {
 	if i := r.FailedOp(answer); i >= 0 {
 		return answer.Results[i].Err
@@ -20,7 +20,7 @@ func (r *Request) Refusal(answer *Response) Code {
 	return answer.Err
 }
 
-// undo is what a failing multi needs to take one change back.
+// undo is what a failing multi needs to undo one change.
 type undo struct {
 	kind          uint8
 	node          *node
@@ -38,7 +38,7 @@ const (
 	undoChange
 )
 
-// remember notes the state before a change. Only a multi can fail half-way.
+// remember stores the state before a change. It does so only in a multi, because nothing else can fail half-way.
 func (s *Server) remember(k uint8, n *node) {
 	if !s.inMulti {
 		return
@@ -58,7 +58,7 @@ func (s *Server) remember(k uint8, n *node) {
 	s.undo = append(s.undo, u)
 }
 
-// rollback takes all remembered changes back, the last first.
+// rollback undoes all remembered changes, the last first.
 func (s *Server) rollback() {
 	for i := len(s.undo) - 1; i >= 0; i-- {
 		u := &s.undo[i]
@@ -88,9 +88,8 @@ func (s *Server) rollback() {
 	clear(s.undo)
 }
 
-// multi applies all sub-operations or none. A failed one reports its code, the
-// ones before it code 0, the ones after it RuntimeInconsistency; the header
-// says OK either way.
+// multi applies all sub-operations or none. If one fails, it reports its code, those before it report 0, and those
+// after it RuntimeInconsistency. The header says OK either way.
 func (s *Server) multi(t *Txn, res *Response) {
 	for i := range t.Req.Ops {
 		if !t.Req.Ops[i].Op.InMulti() {
@@ -129,8 +128,8 @@ func (s *Server) multi(t *Txn, res *Response) {
 	}
 }
 
-// resultOp is the type of a result on the wire: containers and ttl znodes
-// answer as create2, everything else that creates as create.
+// resultOp returns the type of a result on the wire: containers and ttl znodes answer as create2, all other creates
+// as create.
 func resultOp(r *Request) Op {
 	switch r.Op {
 	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL:

@@ -2,7 +2,7 @@ package model
 
 import "github.com/go-zookeeper/zk"
 
-// kind is what the server keeps in the stored ephemeralOwner besides a session.
+// kind is what the server stores in ephemeralOwner besides a session.
 type kind uint8
 
 const (
@@ -27,10 +27,10 @@ type node struct {
 	czxid, mzxid, pzxid        int64
 	ctime, mtime               int64
 	version, aversion, creates int32
-	sets                       int32  // changes of the data of children, where these count
+	sets                       int32  // changes of children's data, for servers that count them
 	hash                       uint32 // Java's hash of the name
 	buckets                    uint32 // of the Java HashSet that holds the children; 0 until the first
-	base                       int32  // where the name begins in path
+	base                       int32  // where the name starts in path
 	kind                       kind
 }
 
@@ -44,8 +44,7 @@ func (p *node) attach(n *node) {
 	p.buckets = grow(p.buckets, 8, len(p.children))
 }
 
-// detach removes n from its parent in constant time; the place of the last
-// child changes.
+// detach removes n from its parent in constant time. The last child takes its place.
 func (n *node) detach() {
 	c := n.parent.children
 	last := len(c) - 1
@@ -55,10 +54,9 @@ func (n *node) detach() {
 	n.parent.children = c[:last]
 }
 
-// stat fills s as the wire shows it. The stored counter is the number of
-// creates; Stat.Cversion counts creates and deletes, so it is derived from the
-// number of children (DataNode.copyStat). [Keeper] counts changes of their data, too.
-// Containers and ttl nodes do not show their stored owner.
+// stat fills s as the wire shows it. The stored counter is the number of creates; Stat.Cversion counts creates and
+// deletes, so it is derived from the number of children (DataNode.copyStat). [Keeper] also counts changes of
+// children's data. Containers and ttl nodes do not show their stored owner.
 func (n *node) stat(s *zk.Stat) {
 	s.Czxid, s.Mzxid, s.Pzxid = n.czxid, n.mzxid, n.pzxid
 	s.Ctime, s.Mtime = n.ctime, n.mtime
@@ -68,7 +66,7 @@ func (n *node) stat(s *zk.Stat) {
 	s.EphemeralOwner = n.session()
 }
 
-// session is the owner of an ephemeral, else 0.
+// session returns the owner of an ephemeral, else 0.
 func (n *node) session() int64 {
 	if n.kind == ephemeral {
 		return n.owner

@@ -2,12 +2,12 @@ package model
 
 import "github.com/go-zookeeper/zk"
 
-// MaxPacketLen is the default of the server's jute.maxbuffer: it closes the
-// connection of a client that sends a longer packet.
+// MaxPacketLen is the default of the server's jute.maxbuffer. The server closes the connection of a client that sends
+// a longer packet.
 const MaxPacketLen = 0xfffff
 
-// Sizes on the wire: an int, a long, a bool, the header of a request, and the
-// header of an operation inside a multi, one more of which ends the multi.
+// Sizes on the wire: an int, a long, a bool, the header of a request, and the header of an operation inside a multi.
+// One more such header ends the multi.
 const (
 	intLen           = 4
 	longLen          = 8
@@ -27,7 +27,7 @@ func (r *Request) bodyLen() int {
 		return path + intLen + len(r.Data) + aclLen(r.ACL) + intLen
 	case OpCreateTTL:
 		return path + intLen + len(r.Data) + aclLen(r.ACL) + intLen + longLen
-	case OpSetData, OpAuth: // either has an int besides
+	case OpSetData, OpAuth: // each also has an int
 		return path + intLen + len(r.Data) + intLen
 	case OpSetACL:
 		return path + aclLen(r.ACL) + intLen
@@ -50,7 +50,7 @@ func (r *Request) bodyLen() int {
 	case OpPing, OpWhoAmI, OpCreateSession, OpCloseSession:
 		return 0
 	}
-	return path // getACL, sync, getEphemerals, getAllChildrenNumber, and what the server does not know
+	return path // getACL, sync, getEphemerals, getAllChildrenNumber, and unknown operations
 }
 
 func aclLen(list []zk.ACL) int {
@@ -79,5 +79,5 @@ func stringLen(s string) int {
 	return intLen + len(s)
 }
 
-// len is the length of the lists that both kinds of SetWatches have.
+// len returns the length of the lists that both kinds of SetWatches have.
 func (l *WatchLists) len() int { return stringsLen(l.Data) + stringsLen(l.Exist) + stringsLen(l.Child) }

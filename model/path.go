@@ -5,10 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// ValidPath reports whether the server accepts path for a new znode, for set,
-// setACL and check (org.apache.zookeeper.common.PathUtils.validatePath, which
-// works on UTF-16: that is why characters beyond the basic plane are refused,
-// their surrogates lie in the forbidden range). Reads are not validated.
+// ValidPath reports whether the server accepts path for a new znode, for set, setACL and check
+// (org.apache.zookeeper.common.PathUtils.validatePath). That check works on UTF-16, so it refuses characters beyond
+// the basic plane: their surrogates are in the forbidden range. Reads are not validated.
 func ValidPath(path string) bool {
 	if path == "" || path[0] != '/' {
 		return false
@@ -42,15 +41,15 @@ func ValidPath(path string) bool {
 	return component(path[start:])
 }
 
-// component reports whether one part of a path between slashes is possible.
+// component reports whether s is possible as a part of a path between slashes.
 func component(s string) bool { return s != "" && s != "." && s != ".." }
 
 func forbiddenRune(r rune) bool {
 	return r <= 0x1f || r >= 0x7f && r <= 0x9f || r >= 0xd800 && r <= 0xf8ff || r >= 0xfff0
 }
 
-// ParentPath returns the path up to the last slash; "" for a child of the root, and for what is no path.
-// The empty path is an alias of "/" in ZooKeeper.
+// ParentPath returns the path up to the last slash. It returns "" for a child of the root, and for a string without a
+// slash. The empty path is an alias of "/" in ZooKeeper.
 func ParentPath(path string) string {
 	return path[:max(0, strings.LastIndexByte(path, '/'))]
 }
@@ -60,8 +59,8 @@ func BaseName(path string) string {
 	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
-// malformed is the only check made by create and delete before they look for
-// the parent: a path needs a slash and no NUL.
+// malformed is the only check that create and delete make before they look for the parent: a path needs a slash and
+// must not have a NUL.
 func malformed(path string) bool {
 	return strings.LastIndexByte(path, '/') < 0 || strings.IndexByte(path, 0) >= 0
 }

@@ -15,20 +15,19 @@ const (
 	quotaStats = "zookeeper_stats"
 )
 
-// quotas is what the server knows of quotas besides their znodes.
+// quotas is what the server knows about quotas besides their znodes.
 type quotas struct {
-	paths map[string]struct{} // that have a limits znode
-	// frozen is the room under each path before the multi in progress: its
-	// operations are checked against the tree that they have not changed yet
-	// (ZooKeeperServer.checkQuota).
+	paths map[string]struct{} // the paths that have a limits znode
+	// frozen is the room under each path before the multi in progress. Its operations are checked against the tree
+	// before the multi (ZooKeeperServer.checkQuota).
 	frozen map[string]room
 }
 
 // room is how much may still be added under a quota path.
 type room struct{ count, bytes int64 }
 
-// longestPrefix returns the longest member of set that covers path, or "". A
-// quota on the root counts nothing (DataTree.getMaxPrefixWithQuota).
+// longestPrefix returns the longest path in set that covers path, or "". A quota on the root counts nothing
+// (DataTree.getMaxPrefixWithQuota).
 func longestPrefix[V any](set map[string]V, path string) string {
 	for p := path; len(set) > 0 && p != "" && p != "/"; p = ParentPath(p) {
 		if _, ok := set[p]; ok {
@@ -38,8 +37,7 @@ func longestPrefix[V any](set map[string]V, path string) string {
 	return ""
 }
 
-// quotaFile splits the path of a znode that describes a quota into the path
-// that the quota is for and the last part.
+// quotaFile splits the path of a znode that describes a quota into the path that the quota covers and the last part.
 func quotaFile(path string) (covered, file string) {
 	if !strings.HasPrefix(path, quotaRoot+"/") {
 		return "", ""
@@ -47,10 +45,10 @@ func quotaFile(path string) (covered, file string) {
 	return ParentPath(path)[len(quotaRoot):], BaseName(path)
 }
 
-// quotaTrack notes that a znode has come or gone, which may be a quota's.
+// quotaTrack notes that a znode, which may describe a quota, was created or deleted.
 func (s *Server) quotaTrack(n *node, present bool) {
 	covered, file := quotaFile(n.path)
-	if file != quotaLimit || covered == "" { // with the latter 3.8.0 would crash
+	if file != quotaLimit || covered == "" { // with no covered path 3.8.0 would crash
 		return
 	}
 	if !present {
@@ -63,7 +61,7 @@ func (s *Server) quotaTrack(n *node, present bool) {
 	s.quotas.paths[covered] = struct{}{}
 }
 
-// quotaCount accounts for a znode that has come (sign 1) or gone (-1).
+// quotaCount accounts for a znode that was created (sign 1) or deleted (-1).
 func (s *Server) quotaCount(n *node, sign int64) {
 	bytes := int64(len(n.data))
 	if covered, file := quotaFile(n.path); file == quotaStats && sign > 0 {
@@ -85,8 +83,8 @@ func usage(n *node) (count, bytes int64) {
 	return count, bytes
 }
 
-// quotaUpdate rewrites the statistics of the quota that covers path, in place:
-// neither version nor mzxid of the statistics znode change.
+// quotaUpdate rewrites the statistics of the quota that covers path in place: neither the version nor the mzxid of
+// the statistics znode changes.
 func (s *Server) quotaUpdate(path string, bytes, count int64) {
 	prefix := longestPrefix(s.quotas.paths, path)
 	if prefix == "" {
@@ -113,8 +111,8 @@ func (s *Server) freezeQuotas() {
 	}
 }
 
-// quotaAllows checks the hard limits; soft ones are only logged. Adding nothing
-// is allowed where a limit is exceeded already, taking a little away is not.
+// quotaAllows checks the hard limits; a server only logs soft ones. Where a limit is already exceeded, adding nothing
+// is allowed, but taking a little away is not.
 func (s *Server) quotaAllows(path string, bytes, count int64) bool {
 	if !s.EnforceQuota {
 		return true
@@ -132,7 +130,7 @@ func (s *Server) roomFor(path string) (r room, limited bool) {
 	return s.room(prefix), prefix != ""
 }
 
-// room reads the hard limits of a quota and what is used of them.
+// room returns what the hard limits of a quota still leave.
 func (s *Server) room(prefix string) room {
 	r := room{math.MaxInt64, math.MaxInt64}
 	limits, stats := s.lookup(quotaRoot+prefix+"/"+quotaLimit), s.lookup(quotaRoot+prefix+"/"+quotaStats)
@@ -149,10 +147,10 @@ func (s *Server) room(prefix string) room {
 	return r
 }
 
-// statsTrack is the contents of a limits or statistics znode (StatsTrack).
+// statsTrack is the content of a limits or statistics znode (StatsTrack).
 type statsTrack map[string]int64
 
-// get returns the value of key, -1 when there is none.
+// get returns the value of key, or -1.
 func (t statsTrack) get(key string) int64 {
 	if v, ok := t[key]; ok {
 		return v
@@ -160,10 +158,9 @@ func (t statsTrack) get(key string) int64 {
 	return -1
 }
 
-// parseStats reads "count=2,bytes=5=;byteHardLimit=5;countHardLimit=2": pairs
-// separated by commas and semicolons, where the second pair may carry a stray
-// equals sign so that old servers read it as well. A pair whose number is none is as if it were not there; a real
-// server ends when it counts with one.
+// parseStats parses "count=2,bytes=5=;byteHardLimit=5;countHardLimit=2": pairs separated by commas and semicolons.
+// The second pair may have a stray equals sign, so that old servers can read it. A pair without a valid number is
+// ignored; a real server ends when it counts with one.
 func parseStats(data []byte) statsTrack {
 	t := statsTrack{}
 	for _, pair := range strings.FieldsFunc(string(data), func(r rune) bool { return r == ',' || r == ';' }) {

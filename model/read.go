@@ -6,8 +6,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Read executes an operation that does not enter the log, against the state
-// this replica has reached, and arms the watch it asks for.
+// Read executes an operation that does not enter the log on the state that this replica has reached, and arms the
+// watch that it asks for.
 func (s *Server) Read(c *Conn, r *Request, res *Response) {
 	*res = Response{Op: r.Op, Zxid: s.zxid}
 	switch r.Op {
@@ -46,8 +46,8 @@ func (s *Server) Read(c *Conn, r *Request, res *Response) {
 	}
 }
 
-// readNode answers the reads of one znode. Paths are not validated here: an
-// odd one is simply not there, and exists leaves a watch on it all the same.
+// readNode answers the reads of one znode. Paths are not validated: an invalid path simply does not exist, and exists
+// still leaves a watch on it.
 func (s *Server) readNode(c *Conn, r *Request, res *Response) Code {
 	if r.Path == Null {
 		return MarshallingError
@@ -95,7 +95,7 @@ func (s *Server) readNode(c *Conn, r *Request, res *Response) Code {
 	case OpCountChildren:
 		res.Count = descendants(n)
 		if r.Path == "" {
-			res.Count++ // counts the path "/" as below the path ""
+			res.Count++ // counts "/" as below ""
 		}
 		return OK
 	}
@@ -111,13 +111,14 @@ func descendants(n *node) int {
 	return total
 }
 
-// maxMultiRead is about how many bytes the results of a multiRead may have. A real server runs out of memory somewhere
-// above this; ours ends the connection. Clients take no answer longer than their jute.maxbuffer, usually 1 MB.
+// maxMultiRead is about how many bytes the results of a multiRead may have. A real server runs out of memory
+// somewhere above this; ours ends the connection. Clients accept no answer longer than their jute.maxbuffer, usually
+// 1 MB.
 const maxMultiRead = 32 << 20
 
-// multiRead answers each sub-operation on its own: one that fails does not
-// stop the others. Operations that are all those of a multi are refused with an empty list of results besides the
-// error, and one without a path with those of the operations before it.
+// multiRead answers each sub-operation on its own: one that fails does not stop the others. If all operations are
+// those of a multi, it refuses them with an error and an empty list of results. If one has no path, it returns an
+// error with the results of the operations before it.
 func (s *Server) multiRead(c *Conn, r *Request, res *Response) {
 	reads := 0
 	for i := range r.Ops {
@@ -154,8 +155,8 @@ func (s *Server) multiRead(c *Conn, r *Request, res *Response) {
 	}
 }
 
-// ephemeralsOf lists the session's ephemerals whose path starts with prefix;
-// the prefix is a string, not a path: "/p" matches "/px". A blank one is "/".
+// ephemeralsOf lists the session's ephemerals whose path starts with prefix. The prefix is a string, not a path: "/p"
+// matches "/px". A blank prefix is like "/".
 func (s *Server) ephemeralsOf(id int64, prefix string, res *Response) {
 	x := s.sessions[id]
 	if x == nil {

@@ -7,18 +7,16 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Config is what a server's configuration changes about the semantics. The
-// zero value is a server with default settings.
+// Config has the settings of a server that change its semantics. The zero value is a server with default settings.
 type Config struct {
 	ExtendedTypes bool // extendedTypesEnabled: ttl znodes
 	EnforceQuota  bool // enforceQuota
 
-	// Order, when not zero, replaces the order of children and of the
-	// deletions at a session's end, which ZooKeeper leaves open, by one
-	// derived from this salt. Zero is the order of ZooKeeper's Java sets.
+	// Order, if not zero, is a salt from which the order of children, and of deletions at a session's end, is derived:
+	// ZooKeeper leaves these open. Zero is the order of ZooKeeper's Java sets.
 	Order uint64
 
-	Like Like // whose semantics the server has
+	Like Like // the server whose semantics it has
 }
 
 // Server is one replica: the znode tree, the sessions and the watches of the
@@ -27,9 +25,8 @@ type Server struct {
 	Config
 	// OnEvent gets every watch event, in the order of the connection's wire.
 	OnEvent func(*Conn, Event)
-	// OnChange, if not nil, hears of every committed creation, deletion and
-	// change of data before the watches do. The session is that of an
-	// ephemeral's owner, else 0; the data are those that the znode has now.
+	// OnChange, if not nil, is called for every committed creation, deletion and change of data, before the watches
+	// fire. session is the owner of an ephemeral, else 0; data is the znode's present data.
 	OnChange func(t zk.EventType, path string, session int64, data []byte)
 
 	nodes    map[string]*node
@@ -68,8 +65,7 @@ func NewServer(c Config) *Server {
 	return s
 }
 
-// Reset makes s as [NewServer] returns it, keeping its memory. All connections
-// are forgotten.
+// Reset makes s like a server of [NewServer], keeping its memory. It forgets all connections.
 func (s *Server) Reset(c Config) {
 	if s.root != nil {
 		s.recycle(s.root)
@@ -87,7 +83,7 @@ func (s *Server) Reset(c Config) {
 	s.mortal = s.mortal[:0]
 	s.Config, s.zxid, s.born, s.marks = c, 0, 0, 0
 	s.root = s.newNode("/", openACL)
-	s.root.data = []byte{} // empty, not null, as are those of the other three
+	s.root.data = []byte{} // empty, not null, like the data of the other three
 	s.nodes["/"], s.nodes[""] = s.root, s.root
 	for _, p := range [...]string{"/zookeeper", "/zookeeper/quota", "/zookeeper/config"} {
 		n := s.newNode(p, openACL)
@@ -112,7 +108,7 @@ func special(path string) bool {
 
 func (s *Server) lookup(path string) *node { return s.nodes[path] }
 
-// recycle keeps the znodes below and including n for later use.
+// recycle keeps n and the znodes below it for later use.
 func (s *Server) recycle(n *node) {
 	for _, c := range n.children {
 		s.recycle(c)
@@ -150,8 +146,7 @@ func (s *Server) newSession(timeout int32) *session {
 // Zxid returns the zxid of the last txn applied.
 func (s *Server) Zxid() int64 { return s.zxid }
 
-// SetZxid makes the last txn one of another zxid: for a caller that numbers txns
-// by what they do.
+// SetZxid changes the zxid of the last txn, for a caller that numbers txns by what they do.
 func (s *Server) SetZxid(zxid int64) { s.zxid = zxid }
 
 // HasSession reports whether the session is open on this replica.
@@ -196,7 +191,7 @@ func (s *Server) Apply(t *Txn, res *Response) {
 	s.gone = s.gone[:0]
 }
 
-// closeSession deletes the session's ephemerals under the one zxid of t.
+// closeSession deletes the session's ephemerals, all with the zxid of t.
 func (s *Server) closeSession(t *Txn) {
 	x := s.sessions[t.Session]
 	if x == nil {
@@ -209,9 +204,8 @@ func (s *Server) closeSession(t *Txn) {
 	s.spare = append(s.spare, x)
 }
 
-// owned returns the session's ephemerals in the configured order; ZooKeeper's
-// is that of a clone of the Java HashSet of their paths
-// (DataTree.getEphemerals). The list is good until the next one is made.
+// owned returns the session's ephemerals in the configured order. ZooKeeper's order is that of a clone of the Java
+// HashSet of their paths (DataTree.getEphemerals). The list is valid until the next one is made.
 func (s *Server) owned(x *session) []*node {
 	list := s.arranged(x.ephemerals, max(x.buckets, 16), pathHash)
 	if s.Order == 0 {
@@ -252,11 +246,10 @@ type Znode struct {
 	Stat zk.Stat
 }
 
-// Tree returns all znodes below and including root, sorted by path, without the
-// /zookeeper subtree.
+// Tree returns the root and all znodes below it, sorted by path, without the /zookeeper subtree.
 func (s *Server) Tree() []Znode { return s.AppendTree(nil) }
 
-// AppendTree is Tree in the memory of list.
+// AppendTree is Tree, in the memory of list.
 func (s *Server) AppendTree(list []Znode) []Znode {
 	first := len(list)
 	list = s.root.appendTree(list)
@@ -264,7 +257,7 @@ func (s *Server) AppendTree(list []Znode) []Znode {
 	return list
 }
 
-// Znodes is Tree in no order, which takes a fraction of the time; see [SortTree].
+// Znodes is Tree without sorting, which takes a fraction of the time; see [SortTree].
 func (s *Server) Znodes() []Znode { return s.root.appendTree(make([]Znode, 0, len(s.nodes))) }
 
 // SortTree sorts znodes by path.
@@ -284,8 +277,8 @@ func (n *node) appendTree(list []Znode) []Znode {
 	return list
 }
 
-// SetConfig sets the data of the config node, as the members of an ensemble do when they begin to serve; time in
-// milliseconds. A lone server leaves it empty.
+// SetConfig sets the data of the config node, as the members of an ensemble do when they begin to serve. The time is
+// in milliseconds. A lone server leaves the node empty.
 func (s *Server) SetConfig(members string, time int64) {
 	n := s.nodes["/zookeeper/config"]
 	n.data, n.mtime, n.version = []byte(members), time, -1

@@ -1,7 +1,7 @@
 package model
 
-// Snapshot is the state of a replica, as [Server.Fingerprint] has it: znodes, sessions and
-// watches. It shares no memory with the replica that changes.
+// Snapshot is the state of a replica, as [Server.Fingerprint] has it: znodes, sessions and watches. It shares no
+// memory that the replica changes.
 type Snapshot struct {
 	config   Config
 	zxid     int64
@@ -34,8 +34,8 @@ type heldWatch struct {
 	mode mode
 }
 
-// Snapshot returns the state of s; false if there is more to it than a snapshot
-// holds: quotas, or znodes that end some time.
+// Snapshot returns the state of s. It returns false if s has more than a snapshot holds: quotas, containers or ttl
+// znodes.
 func (s *Server) Snapshot() (*Snapshot, bool) {
 	if len(s.quotas.paths) > 0 || len(s.mortal) > 0 {
 		return nil, false
@@ -64,8 +64,8 @@ func (n *node) record(list []record) []record {
 	return list
 }
 
-// Restore makes s what the snapshot is of, but for the order in which znodes were made. The
-// watches are those of the connections that conn returns for an Index; they must have none yet.
+// Restore puts s into the state of the snapshot, except for the order in which znodes were made. Watches go to the
+// connections that conn returns for an Index; these must have none yet.
 func (s *Server) Restore(x *Snapshot, conn func(index int) *Conn) {
 	s.Reset(x.config)
 	s.zxid = x.zxid

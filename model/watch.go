@@ -12,14 +12,13 @@ type trigger struct {
 	path    string
 	acl     *acl // of the znode itself
 	parent  *acl
-	session int64 // that owns the znode, if it is ephemeral
+	session int64 // the owner, if the znode is ephemeral
 	data    []byte
 }
 
-// fire tells the watches of one committed change, in the server's order
-// (DataTree.createNode, deleteNode, setData): the znode's data table, its child
-// table for connections not just told of the deletion, then the parent's
-// child table.
+// fire fires the watches of one committed change, in the server's order (DataTree.createNode, deleteNode, setData):
+// the znode's watches in the data table, its watches in the child table except for connections just told of the
+// deletion, then the parent's watches in the child table.
 func (s *Server) fire(t trigger) {
 	s.marks++
 	data := s.marks
@@ -39,9 +38,8 @@ func (s *Server) fire(t trigger) {
 	s.tell(&s.child, parent, zk.EventNodeChildrenChanged, t.parent, 0)
 }
 
-// tell fires the watches that path has in one table, and the recursive ones
-// above it, which hear everything except child changes. Connections marked by
-// the trigger named skip are passed over, but their one-shot watch is consumed.
+// tell fires the watches on path in one table, and the recursive watches above it, which hear everything except child
+// changes. It skips connections marked by the trigger skip, but consumes their one-shot watches.
 func (s *Server) tell(t *watchTable, path string, typ zk.EventType, a *acl, skip uint64) {
 	if len(t.paths) == 0 {
 		return
@@ -66,9 +64,8 @@ func (s *Server) tell(t *watchTable, path string, typ zk.EventType, a *acl, skip
 	}
 }
 
-// send delivers an event once per connection and trigger, and only to
-// connections that may read the znode (CVE-2024-23944); for others the watch is
-// consumed silently.
+// send delivers an event once per connection and trigger, and only to connections that may read the znode
+// (CVE-2024-23944). For others the watch is consumed silently.
 func (s *Server) send(c *Conn, typ zk.EventType, path string, a *acl, skip uint64) {
 	if c.mark == s.marks || skip != 0 && c.mark == skip {
 		return
@@ -79,11 +76,10 @@ func (s *Server) send(c *Conn, typ zk.EventType, path string, a *acl, skip uint6
 	}
 }
 
-// setWatches arms the watches of a reconnected client, and sends at once what
-// it has missed. Persistent watches are armed only: events in the gap are lost
-// (DataTree.setWatches). Catch-up events are not filtered by READ. [Keeper] has one name for what happened to a znode
-// and to its children (KeeperStorage::setWatches). It fails at the first path that is null, with what was
-// before it done.
+// setWatches arms the watches of a reconnected client, and sends at once what they have missed. Persistent watches
+// are only armed: events in the gap are lost (DataTree.setWatches). Catch-up events are not filtered by READ.
+// [Keeper] has the same event for a change of a znode and of its children (KeeperStorage::setWatches). setWatches
+// fails at the first path that is null, after it has handled those before it.
 func (s *Server) setWatches(c *Conn, l *WatchLists) Code {
 	missed := func(typ zk.EventType, path string) {
 		s.OnEvent(c, Event{Type: typ, Path: path, Zxid: s.zxid, Caught: true})
@@ -143,10 +139,9 @@ func (s *Server) addWatch(c *Conn, path string, m mode) {
 	s.child.add(c, path, m)
 }
 
-// watchesOf answers checkWatches (any connection's, as 3.8.0 does) and
-// removeWatches (this connection's). The former walks up the path until it finds
-// one, if there are recursive watches, else one step. That fails when what is
-// left has no slash, and nothing is found at the empty path
+// watchesOf answers checkWatches (any connection's watches, as in 3.8.0) and removeWatches (this connection's
+// watches). checkWatches walks up the path until it finds a watch, if there are recursive watches; otherwise it looks
+// only at the path itself. The walk fails when the rest has no slash, and finds nothing at the empty path
 // (PathParentIterator).
 func (s *Server) watchesOf(c *Conn, r *Request) Code {
 	var tables []*watchTable

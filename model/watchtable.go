@@ -6,17 +6,16 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Conn is one connection of a client to a [Server]: the key of its watches, and
-// the identities that reads and events are checked against. Watches belong to
-// the connection and end with it.
+// Conn is a client's connection to a [Server]: the key of its watches, and the identities against which reads and
+// events are checked. Watches belong to the connection and end with it.
 type Conn struct {
 	Session int64
 	Auth    []ID
 	Index   int // free for the caller
 
 	armed   []armed // every watch set, some of them fired since
-	live    int     // of these
-	mark    uint64  // last trigger that reached this connection
+	live    int     // entries of armed that have not fired
+	mark    uint64  // the last trigger that reached this connection
 	watched bool    // a watch in the table of data was set
 }
 
@@ -33,9 +32,8 @@ const (
 	recursive
 )
 
-// watch is one entry of a table. A connection has at most one per path and
-// table, and it has one mode: setting it again in another mode replaces it
-// (3.8; since 3.9.0 modes coexist, ZOOKEEPER-4466).
+// watch is one entry of a table. A connection has at most one watch per path and table, with one mode: setting it
+// again in another mode replaces it (3.8; since 3.9.0 modes coexist, ZOOKEEPER-4466).
 type watch struct {
 	conn *Conn
 	at   int32 // its place in conn.armed
@@ -45,23 +43,21 @@ type watch struct {
 // watchTable maps paths to watches. A server has two: data and child.
 type watchTable struct {
 	paths     map[string]watchers
-	recursive int // entries of that mode, to skip the walk up when there are none
+	recursive int // how many are recursive; if none, the walk up is skipped
 	children  bool
 	spare     []*crowd
 }
 
-// watchers is who watches a path. Most paths have one watcher, who needs no
-// memory of its own.
+// watchers has the watches on a path. Most paths have one watch, which needs no memory of its own.
 type watchers struct {
 	one  watch
 	more *crowd // the others, nil if there are none
 }
 
-// crowd is a set of watches in the order of their arrival while none has
-// gone.
+// crowd is a set of watches. They are in the order of their arrival as long as none is removed.
 type crowd struct {
 	list  []watch
-	index map[*Conn]int32 // where each is, once there are many
+	index map[*Conn]int32 // the place of each, once there are many
 }
 
 // many is the size from which a crowd is searched by index.
@@ -114,7 +110,7 @@ func (m *crowd) add(w watch) {
 	}
 }
 
-// removeAt puts the last in place of watch i.
+// removeAt removes watch i and puts the last one in its place.
 func (m *crowd) removeAt(i int) watch {
 	w, last := m.list[i], len(m.list)-1
 	if m.index != nil {
@@ -127,7 +123,7 @@ func (m *crowd) removeAt(i int) watch {
 	return w
 }
 
-// insert adds a watch of a connection that has none on path.
+// insert adds a watch for a connection that has none on path.
 func (t *watchTable) insert(path string, w watch) {
 	x := t.paths[path]
 	switch {
@@ -147,7 +143,7 @@ func (t *watchTable) insert(path string, w watch) {
 	}
 }
 
-// free keeps the memory of an emptied crowd, unless it was a large one.
+// free keeps the memory of an emptied crowd, unless the crowd was large.
 func (t *watchTable) free(m *crowd) {
 	if m != nil && m.index == nil {
 		clear(m.list)
@@ -161,7 +157,7 @@ func (t *watchTable) armed(path string) bool {
 	return ok
 }
 
-// add arms a watch, or changes the mode of the one there is.
+// add arms a watch, or changes the mode of an existing one.
 func (t *watchTable) add(c *Conn, path string, m mode) {
 	if x, ok := t.paths[path]; ok {
 		if w := x.find(c); w != nil {
@@ -224,9 +220,8 @@ func (t *watchTable) remove(c *Conn, path string) bool {
 	return true
 }
 
-// take appends to list the connections that hear of an event of that type on
-// path, and disarms their one-shot watches. A recursive watch hears nothing of
-// child changes.
+// take appends to list the connections that hear of an event of that type on path, and disarms their one-shot
+// watches. A recursive watch does not hear of child changes.
 func (t *watchTable) take(path string, typ zk.EventType, list []*Conn) []*Conn {
 	x, ok := t.paths[path]
 	if !ok {
@@ -254,8 +249,7 @@ func (t *watchTable) take(path string, typ zk.EventType, list []*Conn) []*Conn {
 	return list
 }
 
-// compact forgets the entries that have fired, so that a connection's list
-// stays proportional to its live watches.
+// compact drops entries that have fired, so that a connection's list stays proportional to its live watches.
 func (c *Conn) compact() {
 	kept := c.armed[:0]
 	for i, a := range c.armed {
@@ -281,8 +275,8 @@ func (s *Server) Disconnect(c *Conn) {
 	c.Reset()
 }
 
-// Reset forgets everything about the connection, keeping memory: for a Conn that
-// comes from another server, or whose server was reset.
+// Reset forgets everything about the connection but keeps memory. It is for a Conn that comes from another server, or
+// whose server was reset.
 func (c *Conn) Reset() {
 	clear(c.armed)
 	*c = Conn{Session: c.Session, Auth: c.Auth, Index: c.Index, armed: c.armed[:0]}

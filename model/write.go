@@ -8,12 +8,11 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// maxTTL is the largest ttl in milliseconds that the stored owner has room for
-// (EphemeralType.TTL).
+// maxTTL is the largest ttl, in milliseconds, that fits into the stored owner (EphemeralType.TTL).
 const maxTTL = 0xffffffffff
 
-// write executes one writing operation, at top level or inside a multi. The
-// order of the checks is the server's (PrepRequestProcessor.pRequest2Txn).
+// write executes one write, at top level or inside a multi. The order of checks is the server's
+// (PrepRequestProcessor.pRequest2Txn).
 func (s *Server) write(t *Txn, r *Request, res *Response) Code {
 	switch r.Op {
 	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL:
@@ -34,10 +33,9 @@ func (s *Server) write(t *Txn, r *Request, res *Response) Code {
 	return Unimplemented
 }
 
-// creation decodes opcode and flags. At top level the opcode decides: flag 4
-// with a plain create makes a plain znode (as go-zookeeper's
-// Create(FlagContainer) finds out). Inside a multi the flags decide
-// (MultiOperationRecord), except that a ttl needs the opcode that carries it.
+// creation decodes opcode and flags. At top level the opcode decides: flag 4 with a plain create makes a plain znode,
+// as go-zookeeper's Create(FlagContainer) does. Inside a multi the flags decide (MultiOperationRecord), except that a
+// ttl needs the opcode that carries it.
 func (s *Server) creation(r *Request, inMulti bool) (k kind, sequential bool, c Code) {
 	switch r.Flags {
 	case zk.FlagPersistent, zk.FlagEphemeral, zk.FlagContainer, zk.FlagTTL:
@@ -147,8 +145,8 @@ func (s *Server) link(t *Txn, n, p *node) {
 	n.ctime, n.mtime = t.Time, t.Time
 	p.attach(n)
 	if p.creates != math.MaxInt32 {
-		// The counter only moves forward: at its end it stays, and so do
-		// pzxid and every later sequential name with the same prefix.
+		// The counter only grows. At its end it stays, and so do pzxid and every later sequential name with the same
+		// prefix.
 		p.creates++
 		p.pzxid = t.Zxid
 	}
@@ -158,9 +156,8 @@ func (s *Server) link(t *Txn, n, p *node) {
 	s.triggers = append(s.triggers, trigger{zk.EventNodeCreated, n.path, n.acl, p.acl, n.session(), n.data})
 }
 
-// own enters a znode that will not stay by itself where it will be looked for:
-// an ephemeral in its session's set, containers and ttl znodes in the list of
-// those that the leader's container check goes through.
+// own lists a znode that will be deleted automatically: an ephemeral in its session's set, containers and ttl znodes
+// in the list of the leader's container check.
 func (s *Server) own(n *node) {
 	list := s.ownList(n)
 	if list == nil {
@@ -186,14 +183,14 @@ func (s *Server) disown(n *node) {
 	*p = list[:last]
 }
 
-// ownList returns where n has its rank, nil for a plain znode.
+// ownList returns the list that n.rank is an index of, or nil for a plain znode.
 func (s *Server) ownList(n *node) *[]*node {
 	switch n.kind {
 	case plain:
 		return nil
 	case ephemeral:
 		x := s.sessions[n.owner]
-		if x == nil { // a log that creates for a session it never opened
+		if x == nil { // the log creates for a session that it never opened
 			x = s.newSession(0)
 			s.sessions[n.owner] = x
 		}
@@ -232,8 +229,8 @@ func (s *Server) delete(t *Txn, r *Request) Code {
 	return OK
 }
 
-// unlink takes n out of the tree. Its memory is reused only after the txn: a
-// multi that is rolled back brings it back.
+// unlink takes n out of the tree. Its memory is reused only after the txn, because a multi that is rolled back brings
+// n back.
 func (s *Server) unlink(t *Txn, n *node) {
 	s.remember(undoUnlink, n)
 	p := n.parent
@@ -324,8 +321,7 @@ func (s *Server) check(t *Txn, r *Request) Code {
 	return OK
 }
 
-// deleteContainer is the leader's own clean-up (session 0); a client that sends
-// it is refused.
+// deleteContainer is the leader's own clean-up (session 0); clients may not send it.
 func (s *Server) deleteContainer(t *Txn, r *Request) Code {
 	if t.Session != 0 {
 		return BadArguments
@@ -341,9 +337,8 @@ func (s *Server) deleteContainer(t *Txn, r *Request) Code {
 	return OK
 }
 
-// reapAt returns the time from which the leader's container check deletes n: a
-// container that had a child and has none now at once, a ttl znode without
-// children when it has not been modified for longer than its ttl
+// reapAt returns the time from which the leader's container check deletes n. A container that had a child and has
+// none now is deleted at once; a ttl znode without children, when it has not been modified for longer than its ttl
 // (ContainerManager.getCandidates).
 func (n *node) reapAt() int64 {
 	switch {
@@ -356,7 +351,7 @@ func (n *node) reapAt() int64 {
 	return Never
 }
 
-// Never is a time that does not come.
+// Never is a time that never comes.
 const Never = math.MaxInt64
 
 // NextReap returns the time in milliseconds from which [Server.Reapable] is not
