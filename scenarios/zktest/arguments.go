@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// What this process was started with, before a test changes it. A process for runs is started in the same way, and
-// makes the same changes.
+// The arguments and the folder that this process was started with, before a test changes them. A process for runs
+// starts with the same ones and makes the same changes.
 var (
 	given     = slices.Clone(os.Args)
 	folder, _ = os.Getwd()
 )
 
-// arguments returns those of a process for runs of a test: the flags of this process that are not of package testing,
-// as they were given, and what of package testing the code can see.
+// arguments returns the arguments of a process that makes the runs of a test: the flags of this process that are not
+// flags of package testing, as they were given, and those flags of package testing that the code can see.
 func arguments(test, tmp string) []string {
 	list := []string{"-test.run=" + pattern(test), "-test.count=1", "-test.timeout=0",
 		"-test.short=" + value("test.short")}
@@ -39,7 +39,7 @@ func arguments(test, tmp string) []string {
 	return append(list, rest...)
 }
 
-// pattern is the regular expression for -run that fits one test only.
+// pattern returns the regular expression for -run that matches only this test.
 func pattern(test string) string {
 	parts := strings.Split(test, "/")
 	for i := range parts {

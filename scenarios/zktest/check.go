@@ -19,16 +19,16 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Check runs a scenario as [scenarios.Check] does, but on go-zookeeper's own connections, in memory, instead of the
-// simulated client library: the same programs, faults and checkers. Faults that happen to simulated code only are left
-// out. If there are such, goals that no run has reached are only noted, and so are checkers that had nothing to judge,
-// since both may need these faults. What is said of [Run] holds for Check, too.
+// Check runs a scenario with the same programs, faults and checkers as [scenarios.Check], but on go-zookeeper's own
+// connections, in memory, instead of the simulated client library. It leaves out faults that can only happen to
+// simulated code. If there are any, goals that no run reached are only noted, and so are checkers that had nothing to
+// judge: both may need these faults. What the documentation of [Run] says also holds for Check.
 func Check(t *testing.T, s scenarios.Scenario) {
 	t.Helper()
 	judged(t, s, scenarios.Check)
 }
 
-// judged has a scenario judged as Check does.
+// judged judges a scenario for Check.
 func judged(t *testing.T, s scenarios.Scenario, judge func(t scenarios.T, s scenarios.Scenario)) {
 	t.Helper()
 	if err := s.Valid(); err != nil {
@@ -43,22 +43,23 @@ func judged(t *testing.T, s scenarios.Scenario, judge func(t scenarios.T, s scen
 	}, judge)
 }
 
-// simulatedOnly reports whether a fault happens to simulated code, or with the simulated library, only. Unlike code
-// that knows of no simulator, a program offers contexts to cancel, and its setup is there before it connects.
+// simulatedOnly reports whether a fault can only happen to simulated code, or with the simulated library. Programs can
+// have two faults that code without knowledge of a simulator cannot: they offer contexts to cancel, and their setup
+// exists before they connect.
 func simulatedOnly(r faults.Rule) bool {
 	return r.Fault != "cancel" && r.Fault != "sequence" && serve.Servable(faults.Plan{r}) != nil
 }
 
-// afterwards is for how long all must be quiet when the programs have ended: longer than a client takes to connect
-// again.
+// afterwards is how long everything must stay quiet after the programs have ended. It is longer than a client takes to
+// reconnect.
 const afterwards = time.Minute
 
-// host is the backend behind the processes of a scenario, and behind the objects of unmodified code.
+// host is the backend of the processes of a scenario, and of the objects of unmodified code.
 type host struct {
 	c        *Cluster
 	resource engine.Resource
 
-	// The mutex of the cluster guards what follows, and the history.
+	// The mutex of the cluster guards these fields, and the history.
 	objects int32
 	known   []func() []string // the znodes that recipe objects answer for
 }
@@ -89,7 +90,7 @@ func (h *host) programs(s *scenarios.Scenario) {
 	h.answer()
 }
 
-// answer notes the znodes that recipe objects answer for.
+// answer records the znodes that recipe objects answer for.
 func (h *host) answer() {
 	h.c.mu.Lock()
 	known := h.known
@@ -101,7 +102,7 @@ func (h *host) answer() {
 	}
 }
 
-// wait notes which programs wait for something that will not happen.
+// wait records which programs wait for something that will not happen.
 func (h *host) wait() {
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
@@ -113,7 +114,7 @@ func (h *host) wait() {
 	}
 }
 
-// connect returns a connection of a client when it has a session.
+// connect connects a client and returns when it has a session.
 //
 //zksim:ignore only on real connections
 func (h *host) connect(dial zk.Dialer) (*live.Client, error) {
@@ -165,13 +166,13 @@ func (h *host) Interruptible(p *engine.Process) (context.Context, context.Cancel
 	}
 }
 
-// offer has the fault cancel call a function; nil: it cannot happen.
+// offer gives the fault cancel a function to call; nil means that the fault cannot happen.
 //
 //zksim:ignore only on real connections
 func (h *host) offer(p *engine.Process, cancel func()) {
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // by that a world knows its own goroutines
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a world recognizes its own goroutines by this
 	h.c.world.Client(p.ID).OnInterrupt(nil, cancel)
 }
 
@@ -184,7 +185,7 @@ func (h *host) Fail(p *engine.Process, why error) {
 	h.c.world.History.Failed[int32(p.ID)] = why.Error()
 }
 
-// step is how long a step of a program takes, in which others can move.
+// step is how long a step of a program takes. Others can move meanwhile.
 const step = 10 * time.Millisecond
 
 // Step implements [engine.Host].

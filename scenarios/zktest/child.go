@@ -19,25 +19,26 @@ import (
 	"zksim/sim"
 )
 
-// Files that a process for runs gets from its parent.
+// The files that a process for runs gets from its parent.
 const (
 	ordersFile = 3 + iota
 	repliesFile
 	sharedFile
 )
 
-// maxLeft is how many goroutines may be left of runs that have failed until another process goes on.
+// maxLeft is how many goroutines failed runs may leave behind before another process takes over.
 const maxLeft = 1000
 
-// maxStack is how large the stack of a goroutine may be. Go's own limit is 1 GB, which a recursion without end takes
-// seconds to reach, in each of the many runs in which a failure is repeated and made shorter.
+// maxStack limits the stack of a goroutine. Infinite recursion takes seconds to reach Go's own limit of 1 GB, and it
+// does so in each of the many runs that repeat and shrink a failure.
 const maxStack = 32 << 20
 
-// failing is what is said of a run that has failed the test by its own methods.
+// failing marks the reply of a run that has failed the test through the test's own methods.
 const failing = "t.Fail"
 
-// childOf is for which check this process makes runs, as called says; "": it is an ordinary one. What the test starts,
-// also before that check, is to know nothing of it.
+// childOf names the check that this process makes runs for, see called; "" means that it is an ordinary process. The
+// variable is removed from the environment so that programs which the test starts do not see it, even before that
+// check.
 var childOf = born()
 
 func born() string {
@@ -51,14 +52,14 @@ func born() string {
 	return of
 }
 
-// called names the n-th check of a test. A test of which that test is part may have checks, too, that come before.
+// called names the n-th check of a test. The number is needed because a parent of a subtest may have earlier checks.
 func called(test string, nth int) string { return strconv.Itoa(nth) + " " + test }
 
-// served says that this process has made runs, and is about to end: what the test does next is for its parent only.
+// served says that this process has made runs and is about to end. What the test does next concerns only its parent.
 var served atomic.Bool
 
-// child makes the runs that are ordered until nobody orders any more, and then ends the process. When the code has
-// failed the test, it ends the test, which tells of it.
+// child makes runs until no more are ordered, and then ends the process. When the code has failed the test, child ends
+// the test, and its output says why.
 func child(t *testing.T, s scenarios.Scenario, code func(c *Cluster)) {
 	served.Store(true)
 	orders, replies := os.NewFile(ordersFile, "orders"), os.NewFile(repliesFile, "replies")
@@ -74,9 +75,9 @@ func child(t *testing.T, s scenarios.Scenario, code func(c *Cluster)) {
 	waiting := bufio.NewReader(orders)
 	in, out := gob.NewDecoder(waiting), newOutbox(notes, replies)
 	asked := make(chan os.Signal, 1)
-	signal.Notify(asked, askSignal) // at once: the first call in a process starts a goroutine, which is to be in no bubble
+	signal.Notify(asked, askSignal) // now: the first call in a process starts a goroutine, which must not be in a bubble
 	go attend(asked, notes.turns(), out)
-	own := t // what bubbles are made of
+	own := t // the test that bubbles are made from
 	s.Outside = func(w *sim.World, run func() error) error { return bubble(own, w, notes.turns(), code, run) }
 	c := engine.NewContractor(&s, notes.note)
 	c.Last = func(r *engine.Reply) {
@@ -127,15 +128,15 @@ func child(t *testing.T, s scenarios.Scenario, code func(c *Cluster)) {
 	t.FailNow()
 }
 
-// parallel reports whether a test has called Parallel, or one has that it is part of. In such a test package testing
-// refuses to seed the random numbers of the process, since it does not know that nothing else runs in this one.
+// parallel reports whether a test, or a test that contains it, has called Parallel. In such a test package testing
+// refuses to seed the random numbers of the process, because it does not know that nothing else runs in this one.
 func parallel(t *testing.T) (yes bool) {
 	defer func() { yes = recover() != nil }()
 	t.Setenv(inlineVariable, os.Getenv(inlineVariable))
 	return false
 }
 
-// leave ends the process, when its coverage is written, and its log of what it has read.
+// leave writes the coverage of the process and its log of what it has read, and ends it.
 func leave() {
 	os.Getenv(strings.Repeat("_", flushed))
 	if dir := os.Getenv(coverVariable); dir != "" {
@@ -145,12 +146,12 @@ func leave() {
 	os.Exit(0)
 }
 
-// flushed is the length of a name that has package testing write what it has logged of the names before. It would do
-// so at the end of the tests, to which this process does not come.
+// flushed is the length of a name that makes package testing write what it has logged so far. Otherwise it would do so
+// at the end of the tests, which this process does not reach.
 const flushed = 64 << 10
 
-// attend looks, when the parent asks for it since a turn takes long, whether the goroutines of the run wait for each
-// other in such a way that the run cannot go on: for mutexes.
+// attend handles the signal that the parent sends when a turn takes long. It looks whether the goroutines of the run
+// wait for one another so that the run cannot go on, see halt.
 func attend(asked <-chan os.Signal, taken *atomic.Int64, out *outbox) {
 	for range asked {
 		turn := taken.Load()

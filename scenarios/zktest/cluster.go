@@ -25,75 +25,74 @@ import (
 	"zksim/sim"
 )
 
-// Cluster is a simulated ensemble with its clients in one run of [Run], in memory. Its methods are for the goroutines
-// of the run.
+// Cluster is a simulated ensemble in memory, with its clients, in one run of [Run]. Only goroutines of the run may call
+// its methods.
 type Cluster struct {
 	world *sim.World
 	begin time.Time
-	poke  chan struct{} // somebody has done something
-	steps *atomic.Int64 // odd while the code has its turn; see watch
+	poke  chan struct{} // a client has done something
+	steps *atomic.Int64 // odd while the code has its turn; see watchdog
 
 	mu       sync.Mutex
 	peers    []*peer
-	closers  []func() // of the connections that this package has made, if they are not closed
+	closers  []func() // of connections that this package has made, unless they are closed
 	resting  []chan struct{}
 	promises []promise
-	over     bool   // nobody is served any more
-	passing  bool   // time passes, and nothing else is done
+	over     bool   // no client is served any more
+	passing  bool   // time passes and nothing else happens
 	ended    bool   // the code of the run has returned
-	broken   string // what is wrong, the first thing
+	broken   string // the first error
 	told     []history.Event
 
-	uneventful time.Duration // since somebody last wanted something
-	settled    time.Time     // when last nothing was on its way
-	level      []time.Time   // when last each server was level with the leader
-	calm       time.Time     // when the faults were over, or AtRest has returned since
-	stuck      func()        // if not nil, notes that the code waits, in place of a failure
-	lasting    time.Duration // for how long nobody must want anything when the code has ended
-	timers     *timers       // if not nil, all times that the code waits for
+	uneventful time.Duration // since a client last wanted something
+	settled    time.Time     // when nothing was last on its way
+	level      []time.Time   // when each server was last level with the leader
+	calm       time.Time     // when the faults ended or AtRest last returned
+	stuck      func()        // if not nil, records that the code waits, instead of a failure
+	lasting    time.Duration // how long no client may want anything after the code has ended
+	timers     *timers       // if not nil, all the times that the code waits for
 	host       *host
 }
 
-// promise is something that holds after each step.
+// promise is a condition that must hold after each step.
 type promise struct {
 	sentence string
 	holds    func() bool
 }
 
-// The host of all servers, and the port of s1, in memory only.
+// The host of all servers, and the port of s1. They exist in memory only.
 const (
 	loopback  = "127.0.0.1"
 	firstPort = 2181
 )
 
-// latency is how long what is on its way may take unless a fault holds it back: less than any library waits.
+// latency is how long a message may take unless a fault holds it back. It is shorter than any library's timeout.
 const latency = time.Second
 
-// stall is for how long time passes at once when a client is paused and nothing else is on its way: a pause that is no
-// longer than the latency would show nothing.
+// stall is how much time passes at once when a client is paused and nothing else is on its way. A pause no longer than
+// the latency would show nothing.
 const stall = 3 * time.Second
 
-// tickTime is ZooKeeper's usual unit of time. A session ends up to one later than its timeout says.
+// tickTime is ZooKeeper's usual unit of time. A session ends up to one tick after its timeout.
 const tickTime = 2 * time.Second
 
-// syncLimit is for how long a server may be behind the leader, or cut off from it: what ZooKeeper's sample
-// configuration has. A leader drops a follower that takes longer, and steps down itself when it has no quorum for so
-// long.
+// syncLimit is how long a server may be behind the leader or cut off from it, as in ZooKeeper's sample configuration. A
+// leader drops a follower that takes longer. It steps down itself when it has had no quorum for that long.
 const syncLimit = 5 * tickTime
 
-// idleLimit is for how long nobody must want anything until a run is taken to be at rest.
+// idleLimit is how long no client may want anything before a run counts as at rest.
 const idleLimit = 10 * time.Minute
 
-// sleepLimit is the same where code waits and does not ask for rest: it may sleep for long. Code that looks every few
-// milliseconds for what does not come would take seconds for a day.
+// sleepLimit is the same limit for code that waits without asking for rest, because it may sleep for long. It is not a
+// day: code that checks every few milliseconds for something that never comes would take seconds for a day.
 const sleepLimit = 2 * time.Hour
 
-// pollLimit is for how long the faults must be over until code that never rests, as it asks again and again, is taken
-// to have come to what it comes to.
+// pollLimit is how long the faults must be over before code that polls without end counts as having reached its final
+// state.
 const pollLimit = 2 * idleLimit
 
-// pingLimit is idleLimit where nothing is to be expected but pings. It is longer than the client library waits for
-// anything else.
+// pingLimit is idleLimit when only pings are to be expected. It is longer than the client library waits for anything
+// else.
 const pingLimit = 5 * time.Second
 
 // Addrs returns the addresses of all servers. Only [Cluster.Dialer] reaches them.
@@ -105,7 +104,7 @@ func (c *Cluster) Addrs() []string {
 	return list
 }
 
-// Connect returns a connection with a session timeout of ten seconds. It is closed at the end of the run.
+// Connect returns a connection with a session timeout of ten seconds. The end of the run closes it.
 func (c *Cluster) Connect() *zk.Conn {
 	conn, events, err := zk.Connect(c.Addrs(), 10*time.Second, zk.WithDialer(c.Dialer()), zk.WithLogger(quiet{}),
 		zk.WithLogInfo(false))
@@ -122,7 +121,7 @@ func (c *Cluster) Connect() *zk.Conn {
 	return conn
 }
 
-// closed reports whether a channel of events is, as it is when the client library has ended its connection.
+// closed reports whether a channel of events is closed. The client library closes it when it has ended its connection.
 func closed(events <-chan zk.Event) bool {
 	for {
 		select {
@@ -140,10 +139,10 @@ type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-// Dialer returns what code that calls zk.Connect by itself is to dial with, by zk.WithDialer. It makes a client, c1, c2
+// Dialer returns a dialer for code that calls zk.Connect itself, to pass to zk.WithDialer. It makes a client, c1, c2
 // and so on, and another one for each session that is opened with it while one is open. The code must close the
-// connection before the run ends. A dial to an address that is none of [Cluster.Addrs] fails as it does where there is
-// no server: no such host, connection refused.
+// connection before the run ends. A dial to an address that is not in [Cluster.Addrs] fails as if no server were there:
+// no such host, connection refused.
 //
 //zksim:ignore only on real connections
 func (c *Cluster) Dialer() zk.Dialer {
@@ -179,8 +178,8 @@ func (c *Cluster) dial(p *peer, network, address string) (net.Conn, error) {
 	return line, nil
 }
 
-// port returns that of a server of the ensemble. For any other address it fails as the dialer of package net does: all
-// other ports of this machine are closed, and there is no other machine.
+// port returns the port of a server of the ensemble. For any other address it fails like the dialer of package net: all
+// other ports of this machine are closed, and no other machine exists.
 func (c *Cluster) port(network, address string) (int, error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
@@ -211,10 +210,11 @@ func (c *Cluster) port(network, address string) (int, error) {
 	return n, nil
 }
 
-// Always has something looked at after each step, when all goroutines of the run wait: a sentence, and whether it
-// holds. The run fails where it does not. It may only look at what code knows: the run fails as well if
-// it waits, as for an answer of ZooKeeper or for a mutex. With -race that must be atomic where code writes it after a
-// time.Sleep or a timer: the race detector does not know that the function has returned before time passes.
+// Always checks a condition after each step, when all goroutines of the run wait. The run fails if holds returns false;
+// the sentence says what does not hold. The function may only look at what the code knows: if it waits, for example for
+// an answer of ZooKeeper or for a mutex, the run fails too. With -race, what it looks at must be atomic where the code
+// writes it after a time.Sleep or a timer: the race detector does not know that the function returned before time
+// passed.
 func (c *Cluster) Always(sentence string, holds func() bool) {
 	if holds == nil {
 		c.fail(fmt.Sprintf("zktest: Always(%q, nil), expected a function that says whether it holds", sentence))
@@ -225,28 +225,28 @@ func (c *Cluster) Always(sentence string, holds func() bool) {
 	c.promises = append(c.promises, promise{sentence, holds})
 }
 
-// Sometimes says whether something holds that must hold at this place in at least one run: where none reaches that,
-// the test fails.
+// Sometimes records whether a condition holds at this place. It must hold there in at least one run: if no run has
+// that, the test fails.
 func (c *Cluster) Sometimes(sentence string, holds bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.told = append(c.told, history.Event{Kind: history.Told, Op: checkers.ToldSometimes, Path: sentence, OK: holds})
 }
 
-// Errorf has the run fail. Only the first error of a run counts. A shorter run shows the same if its error has the same
-// format, and the same errors among its arguments.
+// Errorf makes the run fail. Only the first error of a run counts. A shorter run shows the same failure if its error
+// has the same format and the same errors among its arguments.
 func (c *Cluster) Errorf(format string, args ...any) {
 	c.failAs(kindOf(format, args), fmt.Sprintf(format, args...))
 }
 
 func (c *Cluster) fail(text string) { c.failAs("", text) }
 
-// failAs has the run fail for something that is of a kind; "": of the kind that the text says.
+// failAs makes the run fail with an error of a kind; "" means the kind that the text implies.
 func (c *Cluster) failAs(kind, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.broken == "" {
-		if strings.Contains(text, "\n") { // as those of assertion libraries, which align their words
+		if strings.Contains(text, "\n") { // like the texts of assertion libraries, which align their words
 			text = strings.Join(strings.Fields(text), " ")
 		}
 		text = clipped(text)
@@ -255,10 +255,10 @@ func (c *Cluster) failAs(kind, text string) {
 	}
 }
 
-// verb is one of a format, in rough words.
+// verb matches a verb of a format, roughly.
 var verb = regexp.MustCompile(`%[^a-zA-Z%]*[a-zA-Z%]`)
 
-// kindOf returns what errors of that format have in common, whatever they name; "" if the format has no words.
+// kindOf returns what all errors of this format have in common; "" if the format has no words.
 func kindOf(format string, args []any) string {
 	kind := verb.ReplaceAllString(format, "")
 	if !strings.ContainsFunc(kind, unicode.IsLetter) {
@@ -272,10 +272,10 @@ func kindOf(format string, args []any) string {
 	return kind
 }
 
-// alone says that nothing else goes on in this process while a run is made.
+// alone says that nothing else runs in this process during a run.
 var alone bool
 
-// run runs the code of one run in a bubble.
+// run runs the code of one run, in a bubble.
 func (c *Cluster) run(code func(c *Cluster), run func() error) error {
 	before := runtime.NumGoroutine()
 	go func() {
@@ -284,7 +284,7 @@ func (c *Cluster) run(code func(c *Cluster), run func() error) error {
 			switch r := recover(); {
 			case r != nil:
 				c.panicked(r)
-			case !returned: // nothing that comes after was tried
+			case !returned: // the rest of the code was not tried
 				c.fail("the code has ended its goroutine, as t.Skip and runtime.Goexit do, and has not returned")
 			}
 			c.mu.Lock()
@@ -320,7 +320,7 @@ func (c *Cluster) run(code func(c *Cluster), run func() error) error {
 	}
 	c.close()
 	c.tell()
-	if c.broken != "" || alone && runtime.NumGoroutine() <= before { // to look at all of them takes long
+	if c.broken != "" || alone && runtime.NumGoroutine() <= before { // looking at all of them takes long
 		return err
 	}
 	if where := waiting(maybe); where != "" {
@@ -330,7 +330,7 @@ func (c *Cluster) run(code func(c *Cluster), run func() error) error {
 	return err
 }
 
-// panicked has the run fail for a panic; it is called while that unwinds the stack.
+// panicked makes the run fail for a panic. It must be called while the panic unwinds the stack.
 func (c *Cluster) panicked(r any) {
 	text := fmt.Sprintf("panic: %v", r)
 	here := stacks.Current()
@@ -340,12 +340,12 @@ func (c *Cluster) panicked(r any) {
 	c.fail(text)
 }
 
-// grace is how long goroutines have to end when their connections are closed.
+// grace is how long goroutines have to end after their connections are closed.
 const grace = 5 * time.Second
 
-// close ends all connections, so that the goroutines of the client library can end, and waits for that. One that the
-// code is about to close itself is left alone: a second call of its Close would wait for the first by a mutex, and time
-// does not pass for that.
+// close ends all connections, so that the goroutines of the client library can end, and waits for that. It leaves alone
+// a connection that the code is about to close itself: a second call of its Close would wait for the first one by a
+// mutex, and time does not pass for that.
 func (c *Cluster) close() {
 	c.mu.Lock()
 	c.over = true
@@ -368,7 +368,7 @@ func (c *Cluster) close() {
 	c.settle()
 }
 
-// waiting says where this run's goroutines wait, those of the client library aside.
+// waiting says where the goroutines of this run wait, except those of the client library.
 func waiting(o outlook) string {
 	var list []stacks.Goroutine
 	here := stacks.Current()
@@ -382,11 +382,11 @@ func waiting(o outlook) string {
 	return waits(list, o)
 }
 
-// calledBy is between calls of a stack.
+// calledBy separates the calls of a stack.
 const calledBy = ", called by "
 
-// calls says which calls a stack has, the innermost first, of a recursion one each. Files name the folder of a package,
-// so functions need not.
+// calls lists the calls of a stack, innermost first, with one call for each recursion. The folder of the file names the
+// package, so the function does not.
 func calls(frames []stacks.Frame) string {
 	const most = 4
 	list := make([]string, len(frames))
@@ -400,17 +400,17 @@ func calls(frames []stacks.Frame) string {
 	return strings.Join(list, calledBy)
 }
 
-// machinery is what functions begin with that are on many stacks and tell nothing.
+// machinery lists the prefixes of functions that are on many stacks and say nothing.
 var machinery = []string{"panic", "runtime.", "sync.", "time.", "internal/", "testing", "zksim/internal/", "zksim/sim.",
 	"zksim/scenarios/zktest.", "zksim/scenarios/engine.", "zksim/internal/pipeline.", "zksim/scenarios."}
 
-// clientLibrary is in the names of the functions of the client library.
+// clientLibrary is part of the name of each function of the client library.
 const clientLibrary = "go-zookeeper/zk."
 
-// codeOf returns the calls of a goroutine that are the code's, see [foreign]; none if the library has started it.
+// codeOf returns the calls of a goroutine that belong to the code, see [foreign]; none if the library started it.
 func codeOf(g *stacks.Goroutine) []stacks.Frame {
 	list := foreign(g.Frames())
-	if n := len(list); n > 0 && strings.Contains(list[n-1].Func, clientLibrary) { // as by "go conn.Close()"
+	if n := len(list); n > 0 && strings.Contains(list[n-1].Func, clientLibrary) { // for example by "go conn.Close()"
 		if _, by := g.Parent(); strings.Contains(by.Func, clientLibrary) {
 			return nil
 		}
@@ -418,7 +418,7 @@ func codeOf(g *stacks.Goroutine) []stacks.Frame {
 	return list
 }
 
-// foreign returns the calls of a stack that are neither of Go's own library nor of this package.
+// foreign returns the calls of a stack that belong neither to Go's own library nor to this package.
 func foreign(frames []stacks.Frame) (list []stacks.Frame) {
 	for _, x := range frames {
 		if x.Func == "zksim/scenarios/zktest.bubble" { // the one that runs the bubble
@@ -431,7 +431,7 @@ func foreign(frames []stacks.Frame) (list []stacks.Frame) {
 	return list
 }
 
-// tell writes what the run's goroutines have said into its history.
+// tell adds what the goroutines of the run have said to its history.
 func (c *Cluster) tell() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -445,9 +445,9 @@ func (c *Cluster) tell() {
 // settle waits until all goroutines of the run wait.
 func (c *Cluster) settle() { c.turn(synctest.Wait) }
 
-// turn does what returns only if code comes to rest, at the end or for time to pass: else somebody has to end it, see
-// watchdog. The mutex has the race detector know that what was done before comes before what code does then by a method
-// of the cluster.
+// turn calls f, which returns only if the code comes to rest, at the end or to let time pass; if it does not, the
+// watchdog ends the process. Locking the mutex tells the race detector that what happened before precedes what the code
+// then does in a method of the cluster.
 func (c *Cluster) turn(f func()) {
 	c.steps.Add(1)
 	c.mu.Lock()
@@ -456,9 +456,9 @@ func (c *Cluster) turn(f func()) {
 	c.steps.Add(1)
 }
 
-// AtRest returns when the faults are over and nothing else can happen: nobody has wanted anything for ten minutes. For
-// code that asks again and again, as one that polls, it returns when the faults have been over for twenty minutes. If
-// several goroutines wait for that, one of them goes on.
+// AtRest returns when the faults are over and nothing else can happen: no client has wanted anything for ten minutes.
+// For code that polls it returns when the faults have been over for twenty minutes. If several goroutines wait in
+// AtRest, one of them goes on.
 //
 //zksim:ignore only on real connections
 func (c *Cluster) AtRest() { <-c.atRest() }

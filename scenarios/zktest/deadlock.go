@@ -8,16 +8,16 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// halt is how the goroutines of a run wait that cannot go on, since one of them waits for a mutex, or for a channel or
-// a WaitGroup that was made outside of the run: package synctest does not take that for rest, so nobody is served and
-// time does not pass.
+// halt describes how the goroutines of a run wait when the run cannot go on because one of them waits for a mutex, or
+// for a channel or a WaitGroup that was made outside of the run. Package synctest does not count that as rest, so no
+// client is served and time does not pass.
 type halt struct {
 	where string // "": the run can go on
-	dead  bool   // no goroutine could end it: those that might unlock a mutex wait for one another, too
-	what  string // that one of them waits for
+	dead  bool   // no goroutine could end it: those that might unlock a mutex also wait for one another
+	what  string // what one of them waits for
 }
 
-// reply is what there is to tell of such a run.
+// reply returns the reply about such a run.
 func (x halt) reply() *engine.Reply {
 	if x.dead {
 		return &engine.Reply{Dead: "the code waits, and nothing can go on: " + x.where}
@@ -27,14 +27,14 @@ func (x halt) reply() *engine.Reply {
 		": " + x.where}
 }
 
-// What a goroutine waits for that has not come to rest.
+// What a goroutine that has not come to rest waits for.
 const (
 	forMutex   = "a mutex whose holder"
 	forOutside = "a channel or a WaitGroup that was made outside of the function, as that of a variable of a " +
 		"package, and those that will use it"
 )
 
-// halted says how the goroutines of the run wait, if none of them can go on and one has not come to rest.
+// halted describes how the goroutines of the run wait, if none of them can go on and one has not come to rest.
 func halted() halt {
 	var list, asking []stacks.Goroutine
 	what, alive, dead := "", false, true
@@ -65,7 +65,7 @@ func halted() halt {
 		return halt{}
 	}
 	switch {
-	case len(asking) > 0: // while nobody is served
+	case len(asking) > 0: // no client is served meanwhile
 		return halt{"what Always asks: " + waits(asking, never), true, what}
 	case dead:
 		return halt{waits(list, never), dead, what}
@@ -73,14 +73,14 @@ func halted() halt {
 	return halt{waits(list, maybe), dead, what}
 }
 
-// asks reports whether a goroutine asks what is promised to hold always.
+// asks reports whether a goroutine evaluates a condition of Always.
 func asks(g *stacks.Goroutine) bool {
 	return slices.ContainsFunc(g.Frames(), func(x stacks.Frame) bool {
 		return strings.HasPrefix(x.Func, "zksim/scenarios/zktest.(*Cluster).look.")
 	})
 }
 
-// awake reports whether a goroutine outside of the run, of the code, goes on, or will by itself.
+// awake reports whether a goroutine of the code outside of the run is running, or will run without being woken.
 func awake(g *stacks.Goroutine) bool {
 	if g.Waits() != stacks.Not && g.State != "sleep" && g.State != "IO wait" {
 		return false
@@ -89,12 +89,12 @@ func awake(g *stacks.Goroutine) bool {
 	return len(frames) > 0 && !strings.HasPrefix(frames[0].Func, "os/signal.")
 }
 
-// endless are the states, other than those of locks, of goroutines that nobody but goroutines of the code can wake.
+// endless lists the states, besides waiting for a lock, of goroutines that only goroutines of the code can wake.
 var endless = []string{"sync.WaitGroup.Wait", "sync.Cond.Wait", "select (no cases)", "chan receive (nil chan)",
 	"chan send (nil chan)"}
 
-// bound reports whether neither ZooKeeper nor time can wake a goroutine, if it is one of the code: it waits for a lock
-// of the code, or for other goroutines. A channel may be that of a timer or a watch.
+// bound reports whether neither ZooKeeper nor time can wake a goroutine of the code: it waits for a lock of the code or
+// for other goroutines. A channel does not count, because it may belong to a timer or a watch.
 func bound(g *stacks.Goroutine) bool {
 	frames := codeOf(g)
 	if len(frames) == 0 {

@@ -10,7 +10,7 @@ import (
 	"zksim/internal/turns"
 )
 
-// driver is a [Cluster] as the world sees it: code outside of the simulator.
+// driver is a [Cluster] as the world sees it, as code outside of the simulator.
 type driver struct{ *Cluster }
 
 // Rest implements [sim.Outside].
@@ -34,7 +34,7 @@ func (c driver) Rest() {
 	}
 }
 
-// rests notes for whom nothing is on its way.
+// rests records for which clients nothing is on its way.
 func (c *Cluster) rests() {
 	now := time.Now()
 	if c.nothingOnItsWay() {
@@ -47,11 +47,11 @@ func (c *Cluster) rests() {
 	}
 }
 
-// advance has the world know what time it is.
+// advance tells the world what time it is.
 func (c *Cluster) advance() { c.world.Advance(time.Since(c.begin).Milliseconds()) }
 
-// look looks whether what is promised holds, in a turn of its own. Nobody is served meanwhile, and time does not pass.
-// So a function that has not returned when all is at rest waits in vain.
+// look checks the promised conditions in a turn of its own. No client is served meanwhile, and time does not pass, so a
+// condition that has not returned when everything is at rest will never return.
 func (c *Cluster) look() {
 	c.mu.Lock()
 	promises := c.promises
@@ -59,7 +59,7 @@ func (c *Cluster) look() {
 	if len(promises) == 0 || c.broken != "" {
 		return
 	}
-	var asked atomic.Int64 // which of them
+	var asked atomic.Int64 // index of the current one
 	var over atomic.Bool
 	go func() {
 		returned := false
@@ -89,7 +89,7 @@ func (c *Cluster) look() {
 	}
 }
 
-// behind reports whether a server has txns to apply, or does not hear of the leader.
+// behind reports whether a server has txns to apply or is cut off from the leader.
 func (c *Cluster) behind(k int) bool {
 	return k != c.world.Leader() && (!c.world.Follows(k) || c.world.Behind(k) > 0)
 }
@@ -104,15 +104,14 @@ func (c *Cluster) anyBehind() bool {
 	return false
 }
 
-// anyPaused reports whether the connections of a client stall.
+// anyPaused reports whether the connections of any client stall.
 func (c *Cluster) anyPaused() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.ContainsFunc(c.peers, func(p *peer) bool { return p.client.Paused() })
 }
 
-// sessionEnd returns when the first session ends of those whose clients are without a connection; false if there is no
-// such session.
+// sessionEnd returns when the first session of a client without a connection ends; false if there is no such session.
 func (c *Cluster) sessionEnd() (first time.Time, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,13 +129,13 @@ func (c *Cluster) sessionEnd() (first time.Time, ok bool) {
 func (c *Cluster) nothingOnItsWay() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return !slices.ContainsFunc(c.peers, func(p *peer) bool { // of one that is paused nothing moves
+	return !slices.ContainsFunc(c.peers, func(p *peer) bool { // nothing moves for a paused client
 		return !p.client.Paused() && (p.asks != nil || !p.client.Settled())
 	})
 }
 
-// Hurried implements [sim.Outside]: what is on its way must arrive, a server that is behind must catch up, and first
-// hear of the leader if it is cut off, and a session must end.
+// Hurried implements [sim.Outside]. It reports whether a message must arrive, a server must catch up, after it has
+// heard of the leader if it is cut off, or a session must end.
 func (c driver) Hurried() bool {
 	for _, at := range c.level {
 		if time.Since(at) >= syncLimit {
@@ -198,8 +197,8 @@ func (c driver) Pass() {
 	}
 }
 
-// stride is for how long time may pass at once: longer and longer while nobody wants anything, but not far beyond a
-// moment at which something must have happened, see Hurried.
+// stride returns how much time may pass at once. It grows while no client wants anything, but does not go far beyond a
+// moment by which something must have happened, see Hurried.
 func (c *Cluster) stride() time.Duration {
 	switch {
 	case !c.nothingOnItsWay():
@@ -217,7 +216,7 @@ func (c *Cluster) stride() time.Duration {
 	return d
 }
 
-// passes says whether time passes, in a turn of code, and pings are answered without its help.
+// passes sets whether time passes, in a turn of the code. While it does, pings are answered without the driver.
 func (c *Cluster) passes(now bool) {
 	c.steps.Add(1)
 	c.mu.Lock()
@@ -229,12 +228,12 @@ func (c *Cluster) passes(now bool) {
 func (c driver) PassTo(ms int64) {
 	c.turn(func() {
 		time.Sleep(time.Duration(ms)*time.Millisecond - time.Since(c.begin))
-		synctest.Wait() // for code that the same moment has woken
+		synctest.Wait() // for code that wakes at the same moment
 	})
 	c.advance()
 }
 
-// Idle implements [sim.Outside]. When all is at rest one of those goes on that wait for that.
+// Idle implements [sim.Outside]. When everything is at rest, one of the goroutines that wait for that goes on.
 func (c driver) Idle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -250,8 +249,8 @@ func (c driver) Idle() bool {
 	return idle
 }
 
-// idleAfter returns for how long nobody must want anything until the run is at rest. If the faults are over, nobody
-// waits for that, and yet the code goes on, it may wait for a time that is far away.
+// idleAfter returns how long no client may want anything before the run is at rest. The limit is long if the faults are
+// over, no goroutine waits for rest and the code has not ended: it may wait for a time far away.
 func (c *Cluster) idleAfter() time.Duration {
 	if c.timers == nil && c.world.Calm() && !c.ended && len(c.resting) == 0 {
 		return sleepLimit
@@ -259,7 +258,7 @@ func (c *Cluster) idleAfter() time.Duration {
 	return idleLimit
 }
 
-// onlyPings reports whether nothing is to be expected but pings: nobody waits for a time, and every client has the
+// onlyPings reports whether only pings are to be expected: no program waits for a time, and every client has the
 // connection that it wants.
 func (c *Cluster) onlyPings() bool {
 	if c.timers == nil || c.timers.pending() {

@@ -9,18 +9,18 @@ import (
 	"zksim/recipes"
 )
 
-// env is the Env of programs that were written for the simulator, where the library connects again at once and, with
-// the faults over, time passes only when nothing else can happen. Checkers rely on that: somebody who has rested has
-// heard of everything, and somebody who gives up has waited in vain. Here go-zookeeper waits for a second before it
-// tries the servers again. So with the faults over, the programs' own sleep lasts until all clients are connected and
-// nothing is on its way.
+// env is the Env of programs that were written for the simulator. There the library reconnects at once, and once the
+// faults are over, time passes only when nothing else can happen. Checkers rely on that: a program that has rested has
+// heard of everything, and a program that gives up has waited in vain. Here go-zookeeper waits for a second before it
+// tries the servers again. So once the faults are over, the programs' own Sleep lasts until all clients are connected
+// and nothing is on its way.
 type env struct {
 	recipes.Env
 	c *Cluster
 }
 
-// How often that is looked at, and for how long a client may be without a connection until it is taken for one that
-// wants none any more: longer than it takes one to find a server.
+// How often Sleep checks that, and how often at most. A client without a connection for that long is taken not to want
+// one any more: it is longer than a client takes to find a server.
 const (
 	glance  = 20 * time.Millisecond
 	glances = int(time.Minute / glance)
@@ -46,13 +46,13 @@ func (e env) WithTimeout(ctx context.Context, d time.Duration) (context.Context,
 	}
 }
 
-// timers are what programs wait for by time.
+// timers are the times that programs wait for.
 type timers struct {
 	mu  sync.Mutex
 	all map[*time.Time]struct{} // when they fire
 }
 
-// start notes one that fires after that time unless the function that it returns is called before.
+// start adds a timer that fires after that time, unless the returned function is called first.
 //
 //zksim:ignore only on real connections
 func (t *timers) start(after time.Duration) (stop func()) {
@@ -70,7 +70,7 @@ func (t *timers) start(after time.Duration) (stop func()) {
 	}
 }
 
-// pending reports whether one is yet to fire.
+// pending reports whether a timer has yet to fire.
 func (t *timers) pending() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,8 +84,8 @@ func (t *timers) pending() bool {
 	return false
 }
 
-// reconnects reports whether the faults are over, and yet a client is without the connection that it wants, or
-// something is on its way.
+// reconnects reports whether the faults are over but a client lacks the connection that it wants, or something is on
+// its way.
 //
 //zksim:ignore only on real connections
 func (c *Cluster) reconnects() bool {

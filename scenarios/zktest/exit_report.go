@@ -11,14 +11,14 @@ import (
 	"zksim/internal/stacks"
 )
 
-// raceStatus is the exit status of a process in which the race detector has found something.
+// raceStatus is the exit status of a process in which the race detector has found a race.
 const raceStatus = 66
 
-// goStatus is that of a process that dies of a panic or a fatal error, where no signal ends it.
+// goStatus is the exit status of a process that dies of a panic or a fatal error and not of a signal.
 const goStatus = 2
 
-// exitReport says how the process of a run has ended, and whether that was since its code did not come to rest. It
-// fails if that says nothing of the code.
+// exitReport says how the process of a run has ended, and whether it was ended because its code did not come to rest.
+// It fails if the end says nothing about the code.
 func (p *process) exitReport() (text string, hung bool, err error) {
 	said := p.out[1].String()
 	status, signal := 0, os.Signal(nil)
@@ -27,7 +27,7 @@ func (p *process) exitReport() (text string, hung bool, err error) {
 			signal = x.Signal()
 		}
 	}
-	at := -1 // where it begins to say what it dies of: code may print such a line as well, and end its process
+	at := -1 // where it begins to say what it dies of; code may also print such a line and then end its process
 	if all := panicked.FindAllStringIndex(said, -1); len(all) > 0 && (signal != nil || status == goStatus) {
 		at = all[len(all)-1][0]
 	}
@@ -58,13 +58,13 @@ func (p *process) exitReport() (text string, hung bool, err error) {
 		last(said)), false, nil
 }
 
-// panicked finds what Go prints first when a process dies.
+// panicked matches what Go prints first when a process dies.
 var panicked = regexp.MustCompile(`(?m)^(panic|fatal error): `)
 
-// ofAnotherRun finds what Go says then of a channel or a timer that was made in the bubble of another run.
+// ofAnotherRun matches what Go then says about a channel or a timer that was made in the bubble of another run.
 var ofAnotherRun = regexp.MustCompile(`^[^\n]* synctest (channel|timer) from outside bubble`)
 
-// outsider says who has met a channel or a timer of whom, of a text that begins with what Go says then.
+// outsider explains such a text: which goroutine has used a channel or a timer of which run.
 func outsider(text string) string {
 	inside := false
 	_, rest, _ := strings.Cut(text, "\n\n")
@@ -80,10 +80,10 @@ func outsider(text string) string {
 		"Done of a context that is such a variable: make it in the function, or before the call of package zktest"
 }
 
-// address is what differs between processes in what Go prints.
+// address matches the part of Go's output that differs between processes.
 var address = regexp.MustCompile(`0x[0-9a-f]+`)
 
-// fatal says what a text says that begins with a panic, or a fatal error: that, and where.
+// fatal shortens a text that begins with a panic or a fatal error to the error and its place.
 func fatal(text string) string {
 	what, rest, _ := strings.Cut(text, "\n\n")
 	what, _, _ = strings.Cut(what, "\n[signal ")
@@ -99,8 +99,8 @@ func fatal(text string) string {
 	return what + ", in " + calls(where)
 }
 
-// shown says what the goroutines do of a process that was asked to show them. A thread that runs one shows it by
-// itself, after the others.
+// shown says what the goroutines of a process do that was asked to show them. A goroutine that runs on another thread
+// is shown by that thread, after the others.
 func shown(text string) string {
 	var list []stacks.Goroutine
 	stacks.Each([]byte(text), func(g stacks.Goroutine) bool {
@@ -112,7 +112,7 @@ func shown(text string) string {
 	return waits(list, maybe)
 }
 
-// race says what the race detector has found: the first two places.
+// race says what the race detector has found: the first two accesses.
 func race(text string) string {
 	_, text, _ = strings.Cut(text, "DATA RACE\n")
 	var where []string
@@ -128,7 +128,7 @@ func race(text string) string {
 
 var access = regexp.MustCompile(`(?i)(read|write)$`)
 
-// raceCall returns the innermost call of the code in a stack of the race detector.
+// raceCall returns the innermost call of the code in a stack that the race detector printed.
 func raceCall(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := 0; i+1 < len(lines); i += 2 {
@@ -144,7 +144,7 @@ func raceCall(text string) string {
 	return "somewhere"
 }
 
-// last returns the last lines of a text, as one.
+// last returns the last lines of a text as one line.
 func last(text string) string {
 	const most = 3
 	lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -157,7 +157,7 @@ func last(text string) string {
 	return clipped(text)
 }
 
-// clipped cuts what code has said where it is so long that nobody reads it, and says so. It stands in several places.
+// clipped cuts a text that is too long for anyone to read, and says so. Such texts appear in several places.
 func clipped(text string) string {
 	const most = 4 << 10
 	if len(text) <= most {
@@ -166,14 +166,13 @@ func clipped(text string) string {
 	return fmt.Sprintf("%s... (%d bytes)", strings.ToValidUTF8(text[:most], ""), len(text))
 }
 
-// failed finds the line in which package testing says that a test has failed.
+// failed matches the line in which package testing says that a test has failed.
 var failed = regexp.MustCompile(`(?m)^ *--- FAIL: \S.* \([0-9.]+s\)$`)
 
-// said finds the beginning of what a test says.
+// said matches the beginning of a message of a test.
 var said = regexp.MustCompile(`(?m)^ +\S+\.go:\d+: `)
 
-// failure returns what a test that fails has printed of it: the last thing that it has said. What it said before may be
-// of runs that came before.
+// failure returns the last message that a failed test has printed. Earlier messages may belong to earlier runs.
 func failure(text string) string {
 	if at := failed.FindStringIndex(text); at != nil {
 		text = text[at[1]:]

@@ -12,15 +12,15 @@ import (
 	"zksim/sim"
 )
 
-// Fuzz is [Run] with Go's fuzzer in place of seeds, which chooses by bytes what happens next, and keeps and mutates the
-// bytes that reach new code:
+// Fuzz is [Run] with Go's fuzzer in place of seeds. The fuzzer's bytes choose what happens next; it keeps and mutates
+// the bytes that reach new code:
 //
 //	func FuzzMyService(f *testing.F) { zktest.Fuzz(f, service) }
 //
-// and go test -fuzz FuzzMyService. The fuzzer's own processes make the runs then; it says of one that dies that it was
-// terminated, and keeps the bytes. Without -fuzz the bytes that are kept are run by processes as those of Run, and what
-// fails is told in the same way. Each input is a test of its own, so that nobody asks whether one of them has what
-// [Cluster.Sometimes] says, or meets a rule of the plan.
+// Run it with go test -fuzz FuzzMyService. Then the fuzzer's own processes make the runs. If one of them dies, the
+// fuzzer says that it was terminated, and keeps the bytes. Without -fuzz the kept bytes are run by processes like those
+// of Run, and failures are reported in the same way. Each input is a test of its own, so nothing checks whether one of
+// them has what [Cluster.Sometimes] says, or meets a rule of the plan.
 func Fuzz(f *testing.F, code func(c *Cluster), options ...Option) {
 	f.Helper()
 	nth := count(f)
@@ -49,10 +49,10 @@ func Fuzz(f *testing.F, code func(c *Cluster), options ...Option) {
 	scenarios.Fuzz(f, s)
 }
 
-// begun is when this process has begun, a little before package testing counts its time.
+// begun is when this process began, slightly before package testing starts to count its time.
 var begun = time.Now()
 
-// deadline returns when the time of all tests is over, which a fuzz test has no method for; zero: never.
+// deadline returns when the time for all tests is over; zero means never. A fuzz test has no method for it.
 func deadline() time.Time {
 	if limit, err := time.ParseDuration(value("test.timeout")); err == nil && limit > 0 {
 		return begun.Add(limit)
@@ -60,7 +60,7 @@ func deadline() time.Time {
 	return time.Time{}
 }
 
-// fuzzer is a fuzz test whose inputs are run by its own process.
+// fuzzer is a fuzz test whose inputs run in its own process.
 type fuzzer struct {
 	*testing.F
 	now *testing.T // of the input
@@ -75,7 +75,7 @@ func (f *fuzzer) Fuzz(ff any) {
 	})
 }
 
-// inlined has the runs of a scenario made by this process, which is the fuzzer's.
+// inlined makes this process, which belongs to the fuzzer, make the runs of a scenario.
 func inlined(f *testing.F, s *scenarios.Scenario, code func(c *Cluster)) *fuzzer {
 	x := &fuzzer{F: f}
 	os.Setenv("GODEBUG", list(os.Getenv("GODEBUG"), "randseednop=0"))

@@ -2,5 +2,5 @@
 
 package zktest
 
-// instrumented says that each byte of memory has others beside it, so that memory which nobody touches costs some, too.
+// instrumented says that each byte of memory has shadow bytes, so that even untouched memory costs some.
 const instrumented = true

@@ -8,45 +8,45 @@ import (
 	"unsafe"
 )
 
-// memory is that of a process for runs. It is collected between runs, and not during one, where that could change the
-// turns of goroutines.
+// memory manages the memory of a process for runs. It is collected between runs, never during one, where a collection
+// could change the turns of goroutines.
 //
 // go-zookeeper makes a buffer of 1.5 MB for each zk.Conn and another one for each connection, and uses the first few
-// hundred bytes of it. Memory that is new from the system need not be cleared and is there only where it is touched;
-// memory that was used before must be cleared, which takes longer than all the rest of a run. So buffers that a
-// connection has seen are never given back: the process keeps them until they are many, and then makes place for
-// another process.
+// hundred bytes of it. Memory that is new from the system need not be cleared and is only backed where it is touched.
+// Memory that was used before must be cleared, which takes longer than all the rest of a run. So the process never
+// frees buffers that a connection has seen. It keeps them until they are too many, and then makes way for another
+// process.
 type memory struct {
 	mu    sync.Mutex
-	kept  map[*byte]struct{} // nil: none are kept
+	kept  map[*byte]struct{} // nil: keep none
 	bytes int64              // in these
 
-	limited int64  // as bytes was when the limit was set
+	limited int64  // bytes when the limit was set
 	counted uint64 // garbage at the last collection
 	sample  []metrics.Sample
 }
 
 const (
-	// largeBuffer is the size from which on a buffer is kept: smaller ones cost less to clear than to keep.
+	// largeBuffer is the smallest size of a buffer that is kept. Smaller ones cost less to clear than to keep.
 	largeBuffer = 256 << 10
-	// maxKept is how much is kept, in address space. About one byte in a hundred of it is in use.
+	// maxKept limits the address space that is kept. About one byte in a hundred of it is in use.
 	maxKept = 16 << 30
-	// collectAt is after how much garbage memory is collected.
+	// collectAt is how much garbage starts a collection.
 	collectAt = 16 << 20
-	// spare is what a run may use beyond that until memory is collected while it goes on, so that the system does not
-	// end the process.
+	// spare is how much more a run may use before a collection starts during the run, so that the system does not end the
+	// process.
 	spare = 1 << 30
-	// keptEach is by how much more is kept when that limit is set anew.
+	// keptEach is how much the kept memory grows before that limit is set again.
 	keptEach = spare / 4
 )
 
-// allocated is the name of the metric of all that was ever allocated.
+// allocated is the name of the metric that counts all bytes ever allocated.
 const allocated = "/gc/heap/allocs:bytes"
 
 // large is the memory of this process, if it makes runs.
 var large *memory
 
-// newMemory has the memory of this process be collected between runs only.
+// newMemory makes the memory of this process be collected only between runs.
 func newMemory() *memory {
 	m := &memory{sample: []metrics.Sample{{Name: allocated}}}
 	if plentiful() {
@@ -62,9 +62,9 @@ func newMemory() *memory {
 // depth is how many times deep calls itself.
 const depth = 64
 
-// deep waits with so many kilobytes on its stack. Goroutines begin with a stack as large as those are on the average
-// that a collection has found. Between two runs there are few, so with this one the goroutines of a run get a stack
-// that need not grow, each time by a copy.
+// deep waits with that many kilobytes on its stack. Goroutines begin with a stack of the average size that a collection
+// has found. Few goroutines exist between two runs, so with this one the goroutines of a run get a stack that need not
+// grow, which would copy it each time.
 //
 //go:noinline
 func deep(n int) byte {
@@ -81,7 +81,7 @@ func (m *memory) limit() {
 	debug.SetMemoryLimit(m.bytes + spare)
 }
 
-// keep keeps the buffer that begins as b does, if it is large.
+// keep keeps the large buffer that b is the beginning of.
 func (m *memory) keep(b []byte) {
 	if m == nil || m.kept == nil {
 		return
@@ -95,7 +95,7 @@ func (m *memory) keep(b []byte) {
 	}
 }
 
-// seen keeps a buffer of a connection unless it is the one that was seen last.
+// seen keeps a buffer of a connection if it is large and not the one that was seen last.
 func seen(b []byte, last **byte) {
 	if p := unsafe.SliceData(b); cap(b) >= largeBuffer && p != *last {
 		*last = p
@@ -103,7 +103,7 @@ func seen(b []byte, last **byte) {
 	}
 }
 
-// betweenRuns collects what there is to collect.
+// betweenRuns collects garbage if there is enough of it.
 func (m *memory) betweenRuns() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -118,7 +118,7 @@ func (m *memory) betweenRuns() {
 	}
 }
 
-// full reports whether another process is to go on.
+// full reports whether another process should take over.
 func (m *memory) full() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

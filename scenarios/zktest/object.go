@@ -8,12 +8,12 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// Object is an object of a recipe, such as a lock or a queue, of which code says what it does with it, for checkers.
+// Object is an object of a recipe, such as a lock or a queue. Code says what it does with the object, for checkers.
 type Object = engine.Object
 
-// Object announces an object that code uses by a connection, so that checkers of recipes, which [Checkers] gives, can
-// judge it: as checkers.Belief, by what Acquired, Lost and Released of the object have recorded, or
-// checkers.Linearizability, by Lock, TryLock and Unlock. docs/checkers.md lists the words that each of them knows.
+// Object registers an object that code uses through a connection, so that checkers of recipes, see [Checkers], can
+// judge it. For example, checkers.Belief judges what the object's Acquired, Lost and Released have recorded, and
+// checkers.Linearizability its Lock, TryLock and Unlock. docs/checkers.md lists the words that each checker knows.
 //
 //	o := c.Object(conn, nil)
 //	if held, _ := o.Lock(func(context.Context) error { return lock.Lock() }); held {
@@ -23,11 +23,11 @@ type Object = engine.Object
 //		o.Unlock(func(context.Context) error { return lock.Unlock() })
 //	}
 //
-// The function, if it is not nil, returns the znodes that the object answers for when the code has returned. The object
-// is that of the client whose session the connection has; the call waits until there is one. Each goroutine of the code
-// needs an object of its own: an operation that begins while the same one goes on there is an error. Belief and
-// Linearizability judge between clients: that goroutines which share a connection exclude each other is for
-// checkers.Ownership, by the paths that are given to Acquired, or for [Cluster.Always].
+// The function znodes may be nil. It returns the znodes that the object answers for when the code has returned. The
+// object belongs to the client whose session the connection has; the call waits until there is one. Each goroutine of
+// the code needs its own object: starting an operation while the same one is in progress on that object is an error.
+// Belief and Linearizability judge between clients. Whether goroutines that share a connection exclude each other is
+// judged by checkers.Ownership, from the paths that are given to Acquired, or by [Cluster.Always].
 //
 //zksim:ignore only on real connections
 func (c *Cluster) Object(conn *zk.Conn, znodes func() []string) Object {
@@ -40,7 +40,7 @@ func (c *Cluster) Object(conn *zk.Conn, znodes func() []string) Object {
 	}
 }
 
-// owner returns the number of the client that has a session, or had it last; 0: none.
+// owner returns the number of the client that has a session, or had it last; 0 if there is none.
 func (c *Cluster) owner(session int64) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,8 +52,8 @@ func (c *Cluster) owner(session int64) int {
 	return 0
 }
 
-// recorded has code that returns leave to the judges what programs of scenarios do: the znodes that its objects answer
-// for, and that its clients have come to their end.
+// recorded wraps code so that, when it returns, it records what the programs of scenarios record for the judges: the
+// znodes that its objects answer for, and that its clients have finished.
 func recorded(code func(c *Cluster)) func(c *Cluster) {
 	return func(c *Cluster) {
 		code(c)

@@ -10,18 +10,18 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// outbox has the replies of a process for runs. It sends some at a time, as each time wakes the parent. What it has not
-// sent is in the memory that it shares with the parent, which finds it there when the process has ended.
+// outbox collects the replies of a process for runs. It sends several at a time, because each send wakes the parent.
+// Unsent replies are in the memory shared with the parent, which finds them there when the process has ended.
 type outbox struct {
 	shared *shared
 	pipe   *os.File
 
 	mu     sync.Mutex
 	encode *gob.Encoder
-	sent   time.Time // when it has sent something last
+	sent   time.Time // of the last send
 }
 
-// sendEvery is for how long replies may wait for others.
+// sendEvery is how long replies may wait for others.
 const sendEvery = 5 * time.Millisecond
 
 func newOutbox(s *shared, pipe *os.File) *outbox {
@@ -46,7 +46,7 @@ func (b *outbox) add(r *engine.Reply, now bool) error {
 func (b *outbox) send() error {
 	b.sent = time.Now()
 	part := b.shared.unsent()
-	b.shared.number(unsentAt).Store(0) // first: what is sent twice would be the reply to another order
+	b.shared.number(unsentAt).Store(0) // first: a reply that is sent twice would answer another order
 	_, err := b.pipe.Write(part)
 	return err
 }

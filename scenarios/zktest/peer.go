@@ -13,29 +13,30 @@ import (
 	"zksim/sim"
 )
 
-// peer is the servers' end of the connections of one client, which has one at a time.
+// peer is the servers' end of the connections of one client. The client uses one of them at a time.
 type peer struct {
 	c       *Cluster
 	client  *sim.Client
-	pipes   []*pipe // those that the client has not closed, the oldest first
-	at      *pipe   // that of the session; nil: none
-	asks    *pipe   // that waits for the answer to its handshake; nil: none
+	pipes   []*pipe // those that the client has not closed, oldest first
+	at      *pipe   // the one with the session; nil: none
+	asks    *pipe   // the one that waits for the answer to its handshake; nil: none
 	hello   jute.ConnectRequest
 	tags    uint64
-	hangups bool // the connection is to end when the step is over
+	hangups bool // the connection must end after the step
 	left    bool // the client has closed its session
-	aware   bool // the client has sent something in its session, so it knows of that
+	aware   bool // the client has sent something in its session, so it knows its session
 
-	asked []time.Time // when the client has sent what is not answered yet, the oldest first
-	came  time.Time   // when something arrived at the client last, or nothing was on its way to it
+	asked []time.Time // when the client sent each unanswered request, oldest first
+	came  time.Time   // when something last arrived at the client, or nothing was on its way to it
 }
 
-// overdue reports whether something should have arrived by now: an answer, or what is next on its way to the client.
+// overdue reports whether something should have arrived by now: an answer, or the next message on its way to the
+// client.
 func (p *peer) overdue(now time.Time) bool {
 	return len(p.asked) > 0 && now.Sub(p.asked[0]) >= latency || p.client.Arriving() && now.Sub(p.came) >= latency
 }
 
-// rests notes that nothing is on its way at that time, or that a fault holds it back.
+// rests records the time if nothing is on its way, or a fault holds it back.
 func (p *peer) rests(now time.Time) {
 	held := p.client.Paused() || p.client.Delayed()
 	if held || !p.client.Arriving() {
@@ -48,7 +49,7 @@ func (p *peer) rests(now time.Time) {
 	}
 }
 
-// sent notes that the client has sent something that is to be answered.
+// sent records that the client has sent something that needs an answer.
 func (p *peer) sent() { p.asked = append(p.asked, time.Now()) }
 
 // unsettled reports whether the client lacks the connection that it wants, or something is on its way.
@@ -56,13 +57,13 @@ func (p *peer) unsettled() bool {
 	return slices.ContainsFunc(p.pipes, (*pipe).busy) || p.asks != nil || !p.left && (p.at == nil || !p.client.Settled())
 }
 
-// session timeouts that are granted, in milliseconds: 2 and 20 ticks of ZooKeeper's usual ones.
+// The session timeouts that are granted, in milliseconds: 2 and 20 of ZooKeeper's usual ticks.
 const (
 	minTimeout = 4_000
 	maxTimeout = 40_000
 )
 
-// Connect implements [sim.Dialing]: the handshake.
+// Connect implements [sim.Dialing]. It answers the handshake.
 func (p *peer) Connect(server int) {
 	line := p.asks
 	p.asks = nil
@@ -102,7 +103,7 @@ func (p *peer) greet(line *pipe, r jute.ConnectResponse) {
 	line.send(jute.EndFrame(r.Append(jute.StartFrame(nil)), 0))
 }
 
-// password is that of a session. Nobody keeps it secret.
+// password returns the password of a session. It is not a secret.
 func password(session int64) []byte {
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(nil, uint64(session)))
 	return sum[:jute.PasswordLen]
@@ -131,11 +132,11 @@ func (p *peer) answer(xid int32, op model.Op, res *model.Response) {
 	p.at.send(jute.EndFrame(jute.AppendReply(jute.StartFrame(nil), xid, op, res), 0))
 }
 
-// ping is one of a client, with the length in front of it.
+// ping is the ping of a client, with its length in front.
 var ping = string(jute.EndFrame(
 	jute.AppendRequest(jute.StartFrame(nil), jute.XidPing, &model.Request{Op: model.OpPing}), 0))
 
-// quiet reports whether a ping is answered at once, since nothing else is on its way.
+// quiet reports whether a ping is answered at once, because nothing else is on its way.
 func (p *peer) quiet() bool { return p.client.Settled() && !p.client.Delayed() && !p.client.Paused() }
 
 // pongs answers a ping.
@@ -144,8 +145,8 @@ func (p *peer) pongs() {
 		&model.Response{Op: model.OpPing, Zxid: p.c.world.Stores()[p.client.Server()].Zxid()})
 }
 
-// pong answers a ping while it is written, if time passes and nothing else is to be done: most of what clients send
-// are pings. It reports whether it did.
+// pong answers a ping in the client's Write, if time passes and nothing else is to be done. It saves work because most
+// of what clients send are pings. It reports whether it did.
 func (p *peer) pong(line *pipe) bool {
 	p.c.mu.Lock()
 	defer p.c.mu.Unlock()
@@ -174,8 +175,8 @@ func (p *peer) End() {
 // Reset implements [sim.Resetting].
 func (p *peer) Reset() { p.at.reset() }
 
-// collect takes what the client has done since the last time: what it has sent and closed. It reports whether there was
-// anything, and whether that was more than a ping.
+// collect takes what the client has sent and closed since the last call. It reports whether there was anything, and
+// whether there was more than a ping.
 func (p *peer) collect() (any, more bool) {
 	if p.hangups {
 		if p.hangups = false; p.client.Connected() {
@@ -219,8 +220,8 @@ func (p *peer) collect() (any, more bool) {
 	return any, more
 }
 
-// whose returns the client that a handshake is of, of those that a library has made with the dialer of p: it may make
-// several connections with one. Each session that is open is that of a client of its own.
+// whose returns the client that a handshake belongs to. A library may make several connections with the dialer of p,
+// and each open session is a client of its own.
 func (p *peer) whose(hello *jute.ConnectRequest) *peer {
 	if hello.Session != 0 {
 		of := func(q *peer) bool { return q.client.Session() == hello.Session }
@@ -234,10 +235,10 @@ func (p *peer) whose(hello *jute.ConnectRequest) *peer {
 	return p
 }
 
-// packet takes a packet of the client, and reports whether it was a ping that is answered already.
+// packet takes a packet of the client. It reports whether it was a ping that is already answered.
 func (p *peer) packet(line *pipe, packet []byte) (pinged bool, err error) {
 	switch line {
-	case p.asks: // nothing may come before the answer to the handshake
+	case p.asks: // no packet may come before the answer to the handshake
 		return false, jute.ErrHeader
 	default:
 		hello, err := jute.ParseConnectRequest(packet)
@@ -272,8 +273,8 @@ func (p *peer) packet(line *pipe, packet []byte) (pinged bool, err error) {
 	return false, nil
 }
 
-// mapped gives the paths that the client library has in a map, and lists in the order that Go draws for it, one that
-// the run draws.
+// mapped puts paths into an order that the run draws. The client library keeps them in a map, so it lists them in an
+// order that Go draws.
 func (p *peer) mapped(paths []string) {
 	slices.Sort(paths)
 	order := p.c.world.Order

@@ -12,7 +12,7 @@ import (
 	"zksim/model/jute"
 )
 
-// pipe is a connection in memory, from the client's end. Its other end is that of a peer.
+// pipe is the client's end of a connection in memory. A peer has the other end.
 type pipe struct {
 	peer   *peer
 	server int         // index
@@ -26,7 +26,7 @@ type pipe struct {
 	end      error         // by the server; nil: it goes on
 	closed   bool          // by the client
 	deadline time.Time     // of reads; zero: none
-	timeout  time.Duration // with which it was set
+	timeout  time.Duration // with which the deadline was set
 	alarm    *time.Timer
 
 	reads, writes *byte // where the last large buffers begin
@@ -60,8 +60,8 @@ func (p *pipe) Read(b []byte) (int, error) {
 	}
 }
 
-// Write implements net.Conn. It never waits. As on a socket, what is written after the other side has closed is lost,
-// and nobody says so.
+// Write implements net.Conn. It never waits. As on a socket, what is written after the other side has closed is lost
+// without an error.
 func (p *pipe) Write(b []byte) (int, error) {
 	if string(b) == ping && p.peer.pong(p) {
 		return len(b), nil
@@ -105,7 +105,7 @@ func (p *pipe) stir() {
 	}
 }
 
-// send has bytes arrive at the client.
+// send makes bytes arrive at the client.
 func (p *pipe) send(b []byte) {
 	p.mu.Lock()
 	p.in = append(p.in, b...)
@@ -123,7 +123,7 @@ func (p *pipe) hangUp() {
 	p.mu.Unlock()
 }
 
-// reset ends the connection such that what has arrived and was not read is lost.
+// reset ends the connection and drops what has arrived and was not read.
 func (p *pipe) reset() {
 	p.mu.Lock()
 	if p.end == nil {
@@ -135,8 +135,8 @@ func (p *pipe) reset() {
 	p.mu.Unlock()
 }
 
-// take returns what the client has written since the last time, and whether it has closed the connection. From one that
-// is stalled nothing comes: what is written waits, and is lost if the client closes it.
+// take returns what the client has written since the last call, and whether it has closed the connection. A stalled
+// connection returns nothing: what is written waits, and is lost if the client closes the connection.
 func (p *pipe) take(stalled bool) (out []byte, closed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -149,14 +149,14 @@ func (p *pipe) take(stalled bool) (out []byte, closed bool) {
 	return out, p.closed
 }
 
-// idle reports whether the connection goes on, and the client has written nothing that was not taken.
+// idle reports whether the connection is open and everything that the client has written was taken.
 func (p *pipe) idle() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return !p.closed && p.end == nil && len(p.out) == 0 && p.frames.Pending() == 0
 }
 
-// busy reports whether somebody has something to read.
+// busy reports whether either end has something to read.
 //
 //zksim:ignore only on real connections
 func (p *pipe) busy() bool {
@@ -173,14 +173,14 @@ func (p *pipe) SetReadDeadline(t time.Time) error {
 	switch {
 	case p.closed:
 		return net.ErrClosed
-	case !t.IsZero(): // else the alarm wakes those who find nothing, if it is not set anew before
+	case !t.IsZero(): // else the alarm wakes readers that find nothing, unless it is set again first
 		p.timeout = time.Until(t)
 		p.wake(p.timeout)
 	}
 	return nil
 }
 
-// wake has readers look again after that time.
+// wake makes readers look again after that time.
 func (p *pipe) wake(after time.Duration) {
 	if p.alarm == nil {
 		p.alarm = time.AfterFunc(after, p.arrived.Broadcast)
@@ -189,8 +189,8 @@ func (p *pipe) wake(after time.Duration) {
 	p.alarm.Reset(after)
 }
 
-// heard has the deadline of the reader be that of one who has just read something: all that a pong would change, for a
-// quarter of what it costs to wake the reader for it. It reports whether there is a deadline.
+// heard moves the deadline of the reader as if it had just read something. A pong would change nothing else, and waking
+// the reader for it costs four times as much. heard reports whether there is a deadline.
 func (p *pipe) heard() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

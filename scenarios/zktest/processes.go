@@ -19,20 +19,20 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// processes are those of the test binary in which the runs of a check happen, so that code that ends its process, or
-// that nothing else can end, costs one run: each runner has one at a time, and gives it back alive.
+// processes are the processes of the test binary that make the runs of a check. So code that ends its process, or that
+// nothing else can end, costs only one run. Each runner has one process at a time and gives it back alive.
 type processes struct {
 	ctx  context.Context
 	name string // of the test
-	nth  int    // which of its checks this is
+	nth  int    // number of the check in the test
 
 	mu   sync.Mutex
 	idle []*process
-	all  map[*process]bool // that live
+	all  map[*process]bool // the ones alive
 	over bool
-	none error // why no process can make runs, if it has been seen
+	none error // why no process can make runs; nil: not known to be so
 	read inputs
-	seed struct { // the lowest one of whose run nothing is known; to make those of higher ones is in vain
+	seed struct { // the lowest seed whose run is unknown; runs of higher ones are useless
 		of  uint64
 		why error // nil: there is none
 	}
@@ -40,7 +40,7 @@ type processes struct {
 	spawner spawner
 }
 
-// errInterrupted says that a run was interrupted, as all are when go test is about to end the test.
+// errInterrupted says that a run was interrupted. All runs are when go test is about to end the test.
 var errInterrupted = errors.New("the time of the test was up")
 
 // worker returns a worker for a runner.
@@ -69,7 +69,7 @@ func (x *processes) take() (*process, error) {
 	return p, nil
 }
 
-// give returns a process, whether it lives or not.
+// give returns a process to the pool, alive or not.
 func (x *processes) give(p *process, alive bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -80,7 +80,7 @@ func (x *processes) give(p *process, alive bool) {
 	delete(x.all, p)
 }
 
-// close ends all processes and waits for that. A process that waits for an order, or makes a run that was ordered
+// close ends all processes and waits for them. A process that waits for an order, or makes a run that was ordered
 // ahead, writes its coverage first.
 func (x *processes) close() {
 	x.mu.Lock()
@@ -107,7 +107,7 @@ func (x *processes) close() {
 	x.read.tell()
 }
 
-// release frees what belongs to a process that has ended.
+// release frees the resources of a process that has ended.
 func (x *processes) release(p *process) {
 	x.mu.Lock()
 	x.read.of(p)
@@ -115,33 +115,33 @@ func (x *processes) release(p *process) {
 	p.release()
 }
 
-// Names of variables in the environment of a process that is to make runs.
+// Environment variables of a process that makes runs.
 const (
 	checkVariable  = "ZKSIM_CHILD"          // which check asks for them
 	coverVariable  = "ZKSIM_CHILD_COVERAGE" // the folder for its coverage
-	inlineVariable = "ZKSIM_INLINE"         // not empty: runs are made by the process of the test, as for a debugger
+	inlineVariable = "ZKSIM_INLINE"         // not empty: the process of the test makes the runs, as for a debugger
 )
 
-// process is one of the processes, from outside.
+// process is the parent's view of one of the processes.
 type process struct {
 	cmd     *exec.Cmd
 	orders  *os.File
-	queue   *bufio.Writer // what it is to be sent
-	encode  *gob.Encoder  // into that
+	queue   *bufio.Writer // orders to send
+	encode  *gob.Encoder  // into queue
 	replies chan *engine.Reply
 	shared  *shared
 	out     [2]output     // what it prints
 	tmp     string        // its folder for temporary files
 	ready   bool          // it waits for orders
-	ended   chan struct{} // closed when it has, and all it has printed is there
-	state   error         // then: of Wait
+	ended   chan struct{} // closed when it has ended and all its output is there
+	state   error         // the result of Wait, after that
 	killed  bool          // by us
 
-	strategy engine.Strategy // of what was ordered ahead
-	ahead    []uint64        // seeds of which runs were ordered and not asked for yet
-	ordered  int64           // how many runs were
-	replied  int64           // to how many it has replied
-	vain     int64           // of these the first ones are of no use any more
+	strategy engine.Strategy // of the runs ordered ahead
+	ahead    []uint64        // seeds of runs that were ordered but not asked for yet
+	ordered  int64           // number of runs ordered
+	replied  int64           // number of runs replied to
+	vain     int64           // this many of the first runs are not needed any more
 }
 
 // start starts a process.
@@ -168,11 +168,11 @@ func (x *processes) start() (*process, error) {
 	if heard() {
 		p.out[0].to, p.out[1].to = os.Stdout, os.Stderr
 	}
-	p.cmd.WaitDelay = time.Second // for what the code has started
+	p.cmd.WaitDelay = time.Second // for commands that the code has started
 	return p, p.launch(&x.spawner)
 }
 
-// list joins what is not empty by commas.
+// list joins the words with commas, without the first one if it is empty.
 func list(words ...string) string {
 	if words[0] == "" {
 		words = words[1:]
@@ -180,11 +180,11 @@ func list(words ...string) string {
 	return strings.Join(words, ",")
 }
 
-// launch starts it, with its pipes and the memory that it shares.
+// launch starts the process, with its pipes and its shared memory.
 func (p *process) launch(by *spawner) (err error) {
 	var files [4]*os.File // orders to read and write, replies to read and write
 	defer func() {
-		for _, f := range []*os.File{files[0], files[3]} { // those of the other side
+		for _, f := range []*os.File{files[0], files[3]} { // the child's ends
 			f.Close()
 		}
 		if err != nil {
@@ -225,14 +225,14 @@ func (p *process) launch(by *spawner) (err error) {
 	return nil
 }
 
-// forsake says that nobody asks any more for the runs that were ordered ahead.
+// forsake drops the runs that were ordered ahead.
 func (p *process) forsake() {
 	p.ahead, p.vain = nil, p.ordered
 	p.shared.vain().Store(p.vain)
 }
 
-// leave waits until the process has ended, which gets no more orders. It may be in a run that was ordered ahead, for
-// which nobody waits when time is up.
+// leave waits until the process, which gets no more orders, has ended. It may be in a run that was ordered ahead; leave
+// does not wait for that run when time is up.
 func (p *process) leave(ctx context.Context) {
 	watchdog := newWatchdog(p)
 	defer watchdog.Stop()
@@ -275,7 +275,7 @@ func (p *process) greet(ctx context.Context) error {
 	select {
 	case <-p.replies:
 		p.ready = true
-		p.out[0].forget() // the parent has said the same
+		p.out[0].forget() // the parent has said the same before
 		p.out[1].forget()
 		return nil
 	case <-p.ended:
@@ -295,17 +295,17 @@ func (p *process) greet(ctx context.Context) error {
 }
 
 // output is what a process prints. With -v, and when a schedule is replayed, it is passed on, unless the process dies
-// of what it says. Otherwise what hundreds of runs have said would hide what was found.
+// and its output says why. Otherwise the output of hundreds of runs would hide what was found.
 type output struct {
 	mu  sync.Mutex
 	buf []byte
 	to  *os.File // nil: nobody
 }
 
-// heard reports whether what runs print is passed on.
+// heard reports whether the output of runs is passed on.
 func heard() bool { return testing.Verbose() || value("zksim.schedule") != "" }
 
-// maxOutput bounds what is kept of it, so that a process can die of what it says.
+// maxOutput limits how much output is kept to explain the death of the process.
 const maxOutput = 32 << 20
 
 // Write implements io.Writer.
@@ -319,7 +319,7 @@ func (o *output) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// makeRoom passes on, or forgets, what has come, but for the panic that goes on at its end, if any.
+// makeRoom passes on, or forgets, the output so far, except a panic at its end that is still being printed.
 func (o *output) makeRoom() {
 	end := bytes.LastIndexByte(o.buf, '\n') + 1
 	if end < len(o.buf)/2 {
@@ -340,7 +340,7 @@ func (p *process) pass() {
 	p.out[1].flush()
 }
 
-// flush passes on what has come, or forgets it.
+// flush passes on the output so far, or forgets it.
 func (o *output) flush() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -350,14 +350,14 @@ func (o *output) flush() {
 	o.buf = o.buf[:0]
 }
 
-// forget forgets what has come.
+// forget forgets the output so far.
 func (o *output) forget() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.buf = o.buf[:0]
 }
 
-// String returns what has come.
+// String returns the output so far.
 func (o *output) String() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

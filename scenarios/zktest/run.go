@@ -34,10 +34,10 @@ import (
 // Option is a setting of [Run].
 type Option func(s *scenarios.Scenario) error
 
-// Faults is what goes wrong, a plan in the language of package faults; each run draws a part of it. "contract" is every
-// fault that can happen to code outside of the simulator, as without this option. A rule of any other plan that can
-// never strike makes the test fail: what never happened was not tested. The fault pause, which is not part of contract,
-// stalls the connections of a client in both directions, until they go on or the faults are over; its code goes on.
+// Faults is a plan of faults in the language of package faults. Each run draws a part of it. "contract", the default,
+// is every fault that can happen to code outside of the simulator. With any other plan, a rule that can never strike
+// makes the test fail: what never happened was not tested. The fault pause, which is not part of contract, stalls the
+// connections of a client in both directions until they go on or the faults are over; the client's code goes on.
 func Faults(plan string) Option {
 	return func(s *scenarios.Scenario) error {
 		if plan == contract {
@@ -54,7 +54,7 @@ func Faults(plan string) Option {
 	}
 }
 
-// Servers are the sizes of the ensemble, 1 or 3; each run draws one. Without this option it is 1 or 3.
+// Servers are the sizes of the ensemble, 1 or 3. Each run draws one. The default is both.
 func Servers(sizes ...int) Option {
 	return func(s *scenarios.Scenario) error {
 		if len(sizes) == 0 {
@@ -70,12 +70,12 @@ func Servers(sizes ...int) Option {
 	}
 }
 
-// mostSteps is the limit of any run, so that a schedule can tell all of them.
+// mostSteps is the highest limit of steps, so that a schedule can record all of them.
 const mostSteps = 1 << 20
 
-// Steps is after how many steps a run is given up, which is a failure if the code has not returned by then; 20,000
-// without this option, 1,048,576 at most. Code that polls has steps all the time in which it does, of which there are
-// twenty minutes in [Cluster.AtRest].
+// Steps limits the steps of a run. A run in which the code has not returned by then fails. The default is 20,000, the
+// maximum is 1,048,576. Code that polls takes steps for as long as it polls, which is twenty minutes in
+// [Cluster.AtRest].
 func Steps(n int) Option {
 	return func(s *scenarios.Scenario) error {
 		if n < 1 || n > mostSteps {
@@ -86,26 +86,27 @@ func Steps(n int) Option {
 	}
 }
 
-// Checkers judge each run besides what the code itself says.
+// Checkers adds checkers that judge each run, besides what the code itself says.
 func Checkers(list ...checkers.Checker) Option {
 	return func(s *scenarios.Scenario) error { s.Checkers = append(s.Checkers, list...); return nil }
 }
 
-// Caught says that the code is broken, and which checkers are to find that: the test fails if none of them does.
-// "always" is that of what the code itself says, of panics and of code that waits in vain.
+// Caught says that the code is broken and which checkers must find that. The test fails if none of them does. The
+// checker "always" finds what the code itself says, panics, and code that waits in vain.
 func Caught(checkers ...string) Option {
 	return func(s *scenarios.Scenario) error { s.Caught = checkers; return nil }
 }
 
-// Run runs code that uses *zk.Conn, as it is, once for each seed, against a simulated ensemble in memory, with faults:
-// in a bubble of testing/synctest, so that time passes only when nothing else can happen, or when the seed says so.
-// What is on its way between clients and servers, and the faults, are the steps of a schedule. A run that fails is
-// shrunk, explained and written to testdata as [scenarios.Check] does, whose flags and environment variables it has.
+// Run runs code that uses *zk.Conn, unmodified, once for each seed, against a simulated ensemble in memory, with
+// faults. Each run is in a bubble of testing/synctest, so time passes only when nothing else can happen, or when the
+// seed says so. The steps of a schedule are the messages between clients and servers, and the faults. A run that fails
+// is shrunk, explained and written to testdata as by [scenarios.Check]; its flags and environment variables apply here
+// too.
 //
 // A run fails if the code says so ([Cluster.Errorf], [Cluster.Always]), panics, or waits when nothing more can happen.
-// When code returns, the context that it has by t.Context is cancelled, and what it has given to t.Cleanup is called.
-// All that it has started must be about to end then: goroutines that stay are a failure, too. Each check of a test, all
-// but the first by its number, has schedules of its own.
+// When code returns, its t.Context is cancelled, and its functions for t.Cleanup are called. Everything that it started
+// must then be about to end: goroutines that stay are a failure too. Each check of a test has its own schedules; those
+// of the second and later checks are told apart by their number.
 //
 //	func TestMyService(t *testing.T) {
 //		zktest.Run(t, func(c *zktest.Cluster) {
@@ -115,22 +116,22 @@ func Caught(checkers ...string) Option {
 //		})
 //	}
 //
-// On the toolchain as it is, the turns of goroutines do not come from the seed. Code that is simple in that respect
-// goes the same way each time; with other code a replay may part from what it replays, and the test says so. With the
-// command simrun test in place of go test, which changes the runtime by an overlay, every run repeats. Code must not
-// use real files or sockets, cgo, or goroutines that were started outside of it.
+// With the unmodified toolchain, the turns of goroutines do not come from the seed. Code with simple concurrency goes
+// the same way each time. With other code a replay may diverge, and the test says so. With the command simrun test in
+// place of go test, which changes the runtime by an overlay, every run repeats. Code must not use real files or
+// sockets, cgo, or goroutines that were started outside of it.
 //
-// Runs are made by processes of their own, one for each core, which run the test binary up to this call. So a panic in
-// any goroutine, os.Exit, a deadlock or code that spins costs one run, and is what that run has come to. What code
-// writes to variables of the test is lost. What it prints is shown with -v, and when a schedule is replayed. With
-// ZKSIM_INLINE=1 in the environment this process makes the runs, as for a debugger.
+// Separate processes make the runs, one for each core. They run the test binary up to this call. So a panic in any
+// goroutine, os.Exit, a deadlock or code that spins costs one run, and is the result of that run. What code writes to
+// variables of the test is lost. What it prints is shown with -v, and when a schedule is replayed. With ZKSIM_INLINE=1
+// in the environment this process makes the runs, as for a debugger.
 func Run(t *testing.T, code func(c *Cluster), options ...Option) {
 	t.Helper()
 	nth := count(t)
 	check(t, scenario(t, nth, code, options), nth, recorded(cleaned(t, code)), scenarios.Check)
 }
 
-// scenario returns that of the n-th check of a test.
+// scenario returns the scenario of the n-th check of a test.
 func scenario(t testing.TB, nth int, code func(c *Cluster), options []Option) scenarios.Scenario {
 	t.Helper()
 	refuse("Run, Search or Fuzz")
@@ -139,7 +140,7 @@ func scenario(t testing.TB, nth int, code func(c *Cluster), options []Option) sc
 	}
 	s := scenarios.Scenario{Name: "zktest/" + word(t.Name()), Doc: "code outside of the simulator", Clients: 1,
 		Servers: []int{1, 3}, Faults: serve.Contract()}
-	if nth > 1 { // no hash of a name is as short
+	if nth > 1 { // shorter than any hash of a name
 		s.Name += fmt.Sprintf("-%d", nth)
 	}
 	for i, o := range options {
@@ -153,13 +154,13 @@ func scenario(t testing.TB, nth int, code func(c *Cluster), options []Option) sc
 	if err := caught(&s); err != nil {
 		t.Fatal(err)
 	}
-	if slices.Equal(s.Faults, serve.Contract()) { // what may happen; code without watches, say, cannot have them late
+	if slices.Equal(s.Faults, serve.Contract()) { // these may happen; code without watches, say, cannot have late ones
 		return s.FaultsOptional()
 	}
 	return s
 }
 
-// caught reports whether the checkers that are to catch the code are there.
+// caught reports an error if a checker that is to catch the code is not there.
 func caught(s *scenarios.Scenario) error {
 	names := []string{checkers.Always{}.Name()}
 	for _, c := range s.Checkers {
@@ -176,14 +177,14 @@ func caught(s *scenarios.Scenario) error {
 	return nil
 }
 
-// Bounds are those of [Search].
+// Bounds are the bounds of a [Search].
 type Bounds = scenarios.SearchBounds
 
-// Search is [Run] without seeds: it runs the code under every schedule that differs from a fair one by as many faults
-// and delays as the bounds say, on an ensemble of the first of its sizes. The fair one takes what is on its way in
-// turn, and lets time pass when nothing else can happen; a delay is a step at which something else happens. The test
-// fails if the bounds are not closed after that many runs, and if no run has what [Cluster.Sometimes] says, or, where
-// faults are allowed and are those of [Faults], could meet one of its rules.
+// Search is [Run] without seeds. It runs the code under every schedule that differs from a fair one by as many faults
+// and delays as the bounds allow, on an ensemble of the first of its sizes. The fair schedule takes messages in turn,
+// and lets time pass when nothing else can happen. A delay is a step at which something else happens. The test fails if
+// the bounds are not closed after that many runs, or if no run has what [Cluster.Sometimes] says. If faults are allowed
+// and come from [Faults], it also fails if no run could meet one of the rules.
 func Search(t *testing.T, bounds Bounds, code func(c *Cluster), options ...Option) {
 	t.Helper()
 	nth := count(t)
@@ -194,12 +195,12 @@ func Search(t *testing.T, bounds Bounds, code func(c *Cluster), options ...Optio
 	})
 }
 
-// check has a scenario judged whose program is that code, in processes of their own. It is the n-th check of the test.
+// check judges a scenario whose program is that code, in processes of their own. It is the n-th check of the test.
 func check(
 	t *testing.T, s scenarios.Scenario, nth int, code func(c *Cluster), judge func(t scenarios.T, s scenarios.Scenario),
 ) {
 	t.Helper()
-	t.Context().Done() // code may use it in each run, so the first must not be the one that makes its channel
+	t.Context().Done() // code may use it in each run, so its channel must not be made in the first one
 	if t.Context().Err() != nil {
 		t.Fatal("zktest: the test is over, expected a call by the test itself and not by a function for t.Cleanup")
 	}
@@ -228,15 +229,15 @@ func check(
 	judge(timed{t, ctx}, s)
 }
 
-// checks counts the checks of each test that runs, and knows of each test that has run which package it is of.
+// checks counts the checks of each running test, and knows the package of each test that has run.
 var checks struct {
 	sync.Mutex
 	of       map[string]int
-	external map[string]bool // whether it is of the package with _test
+	external map[string]bool // whether it is in the package with _test
 }
 
-// count returns which check of its test this is, from 1 on. The package and the one with _test that goes with it may
-// each have a test of one name. A process for runs would make those of the first one for both.
+// count returns the number of this check in its test, from 1 on. It fails if the package and its package with _test
+// both have a test of that name: a process for runs would make the runs of the first one for both.
 func count(t testing.TB) int {
 	t.Helper()
 	checks.Lock()
@@ -260,7 +261,7 @@ func count(t testing.TB) int {
 	return checks.of[name]
 }
 
-// externalTest reports whether it is called by a test of a package with _test.
+// externalTest reports whether its caller is a test of a package with _test.
 func externalTest() bool {
 	here := stacks.Current()
 	return slices.ContainsFunc(here.Frames(), func(f stacks.Frame) bool {
@@ -269,7 +270,7 @@ func externalTest() bool {
 	})
 }
 
-// timed is a test whose context is done some time before go test ends the process, so that nothing is lost.
+// timed is a test whose context is done some time before go test ends the process, so that no result is lost.
 type timed struct {
 	*testing.T
 	ctx context.Context
@@ -278,11 +279,11 @@ type timed struct {
 // Context returns that context.
 func (t timed) Context() context.Context { return t.ctx }
 
-// margin is the time in which what was found is told, and processes are ended.
+// margin is the time for reporting what was found and ending processes.
 const margin = 3 * time.Second
 
-// untilDeadline returns a context that is done when nine tenths are over of the time that the test has, or little is
-// left. The zero time is none.
+// untilDeadline returns a context that is done when nine tenths of the test's time are over, or little is left. A zero
+// time means no deadline.
 func untilDeadline(ctx context.Context, end time.Time) (context.Context, context.CancelFunc) {
 	if end.IsZero() {
 		return context.WithCancel(ctx)
@@ -306,7 +307,7 @@ func inline(
 	judge(t, s)
 }
 
-// outside has a scenario run that code in this process, until the function that it returns is called.
+// outside makes a scenario run the code in this process, until the returned function is called.
 func outside(t *testing.T, s *scenarios.Scenario, code func(c *Cluster)) (end func()) {
 	runs, steps := 0, &atomic.Int64{}
 	s.Outside = func(w *sim.World, run func() error) error {
@@ -323,19 +324,19 @@ func outside(t *testing.T, s *scenarios.Scenario, code func(c *Cluster)) (end fu
 	return func() { debug.SetGCPercent(percent) }
 }
 
-// warmUp makes a run that does not count. What is made lazily, when it is needed for the first time in a process, may
-// draw random numbers, which later runs draw for something else.
+// warmUp makes a run that does not count. What a process makes lazily, on first use, may draw random numbers, which
+// later runs would draw for something else.
 func warmUp(s *scenarios.Scenario) {
 	r := engine.NewRunner()
 	defer r.Close()
-	r.Seed(s, 1) // what is wrong with it will show again
+	r.Seed(s, 1) // an error will show up again
 }
 
-// collectEvery is after how many runs memory is collected, which must not happen during one.
+// collectEvery is the number of runs between garbage collections. Garbage must not be collected during a run.
 const collectEvery = 8
 
-// word makes the name of a scenario of that of a test. A name with other characters than letters, digits, _ and / is
-// followed by a hash, so that no two tests have the same schedules and pages.
+// word turns the name of a test into the name of a scenario. If the name has characters other than letters, digits, _
+// and /, a hash follows, so that no two tests share schedules and pages.
 func word(name string) string {
 	b, plain := []byte(name), true
 	for i, x := range b {
@@ -353,21 +354,21 @@ func word(name string) string {
 	return fmt.Sprintf("%s-%08x", b, crc32.ChecksumIEEE([]byte(name)))
 }
 
-// stuck is how many seconds, of the machine's clock, code may take until it comes to rest.
+// stuck is how many seconds of real time the code may take to come to rest.
 const stuck = 30
 
-// running is whether a run goes on in this process.
+// running says whether this process is making a run.
 var running atomic.Bool
 
-// refuse panics if a run goes on, since nothing in its bubble can be waited for by another one or by real sockets.
+// refuse panics during a run: another bubble or real sockets cannot wait for anything in the bubble of the run.
 func refuse(what string) {
 	if running.Load() {
 		panic("zktest: " + what + " in the code of a run, which has an ensemble of its own: c.Connect, c.Dialer")
 	}
 }
 
-// asked has package net make the channel of its resolver, which it does at the first question: made in the bubble of
-// one run it could not be used in the next.
+// asked makes package net create the channel of its resolver, which it does at the first lookup. If it were made in the
+// bubble of one run, the next run could not use it.
 var asked = sync.OnceFunc(func() { net.LookupHost("localhost") })
 
 // bubble makes one run.
@@ -376,10 +377,10 @@ func bubble(t *testing.T, w *sim.World, steps *atomic.Int64, code func(c *Cluste
 	running.Store(true)
 	defer running.Store(false)
 	cryptotest.SetGlobalRandom(t, w.Order)
-	rand.Seed(int64(w.Order)) // what code draws by package functions; nobody else has a use for it
+	rand.Seed(int64(w.Order)) // for the functions of package rand; only code uses them
 	ended := false
 	defer func() {
-		// The panic may be about goroutines that stay, those of the client library among them.
+		// The panic may be about goroutines that stay, which include those of the client library.
 		if r := recover(); !ended && err == nil {
 			err = fmt.Errorf("zktest: the run has come to no end: %v", r)
 		}

@@ -8,16 +8,16 @@ import (
 	"unsafe"
 )
 
-// shared is memory of a process and its parent, for what the parent must know of a process that has ended: the steps
-// of the run, and replies that were not sent. It begins with numbers: the turns of code, whether the process was ended
-// for its code, how long the names are, how many of them were prescribed, how many runs are over, up to which one
-// nobody asks for them any more, and how long the replies are.
+// shared is memory that a process shares with its parent. It tells the parent what it must know about a process that
+// has ended: the steps of the run, and replies that were not sent. It begins with numbers: the turns of the code,
+// whether the process was ended because of its code, the length of the names, how many of them were prescribed, how
+// many runs are over, up to which run the results are not needed any more, and the length of the replies.
 type shared struct {
 	file *os.File
 	mem  []byte
 }
 
-// Its size, and where things are. No run has names that are longer together.
+// The size of the memory and the offsets of its parts. No run has names that are longer together.
 const (
 	sharedSize = 4 << 20
 	hungAt     = 8
@@ -31,14 +31,14 @@ const (
 	maxUnsent  = namesAt - repliesAt
 )
 
-// newShared makes such memory, as a file in a folder. All of it is written: on a disk that is full, the first access to
-// a byte that is not there would end this process.
+// newShared makes such memory from a file in a folder. It writes the whole file: on a full disk, the first access to a
+// byte that is not there would end this process.
 func newShared(dir string) (*shared, error) {
 	f, err := os.CreateTemp(dir, "shared-*")
 	if err != nil {
 		return nil, err
 	}
-	os.Remove(f.Name()) // it lives as long as somebody has it open
+	os.Remove(f.Name()) // the file exists as long as a process has it open
 	var zeros [64 << 10]byte
 	for n := 0; n < sharedSize && err == nil; n += len(zeros) {
 		_, err = f.Write(zeros[:])
@@ -70,13 +70,13 @@ func (s *shared) number(at int) *atomic.Int64 { return (*atomic.Int64)(unsafe.Po
 // turns is odd while code has its turn.
 func (s *shared) turns() *atomic.Int64 { return s.number(0) }
 
-// hung is not zero when the parent has ended the process.
+// hung is not zero when the parent has ended the process because of its code.
 func (s *shared) hung() *atomic.Int64 { return s.number(hungAt) }
 
-// over is how many of the runs that were ordered are over.
+// over is how many of the ordered runs are over.
 func (s *shared) over() *atomic.Int64 { return s.number(overAt) }
 
-// vain is how many of the first runs that were ordered need not be made any more.
+// vain is how many of the first ordered runs need not be made any more.
 func (s *shared) vain() *atomic.Int64 { return s.number(vainAt) }
 
 // unsent returns the replies that were not sent.
@@ -84,7 +84,7 @@ func (s *shared) unsent() []byte {
 	return s.mem[repliesAt : repliesAt+min(int(s.number(unsentAt).Load()), maxUnsent)]
 }
 
-// keep adds a part of a reply to those that were not sent.
+// keep adds a part of a reply to the unsent ones.
 func (s *shared) keep(part []byte) {
 	n := len(s.unsent())
 	copy(s.mem[repliesAt+n:namesAt], part)

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// attributes are those of a process for runs: it is in a group of its own, so that ^C is for its parent only.
+// attributes returns the attributes of a process for runs. It has its own process group, so that only its parent gets
+// ^C.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// plentiful reports whether address space costs nothing. It is not known of these systems.
+// plentiful reports whether address space costs nothing, which is not known on these systems.
 func plentiful() bool { return false }
 
-// processorTime returns for how long a process has had a processor; 0, as that is not known of these systems.
+// processorTime returns how much processor time a process has had: 0, which means unknown, on these systems.
 func processorTime(int) time.Duration { return 0 }
 
-// leaveNoCore has a process that dies write no memory dump.
+// leaveNoCore prevents core dumps of this process.
 func leaveNoCore() { syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{}) }

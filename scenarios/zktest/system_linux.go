@@ -9,22 +9,22 @@ import (
 	"unsafe"
 )
 
-// attributes are those of a process for runs. It is in a group of its own, so that ^C is for its parent only, and ends
-// with its parent, even if its code spins.
+// attributes returns the attributes of a process for runs. It has its own process group, so that only its parent gets
+// ^C, and it ends with its parent, even if its code spins.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// leaveNoCore has a process that dies write no memory dump.
+// leaveNoCore prevents core dumps of this process.
 func leaveNoCore() {
 	const setDumpable = 4 // PR_SET_DUMPABLE
 	syscall.RawSyscall(syscall.SYS_PRCTL, setDumpable, 0, 0)
 }
 
-// processorTime returns for how long a process has had a processor; 0 if that is not known. What others use of the
-// machine does not count.
+// processorTime returns how much processor time a process has had; 0 if unknown. What other processes use does not
+// count.
 func processorTime(pid int) time.Duration {
-	const perTick, user = 10 * time.Millisecond, 11 // field 14 of proc(5), of those behind the name
+	const perTick, user = 10 * time.Millisecond, 11 // field 14 of proc(5), as an index after the name
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 	if err != nil || len(fields) <= user+1 {
@@ -35,7 +35,8 @@ func processorTime(pid int) time.Duration {
 	return time.Duration(inUser+inKernel) * perTick
 }
 
-// plentiful reports whether address space costs nothing, and sees to it that touching a byte costs a page and no more.
+// plentiful reports whether address space costs nothing, and makes sure that touching a byte costs one page and no
+// more.
 func plentiful() bool {
 	const disableHugePages = 41 // PR_SET_THP_DISABLE
 	var space syscall.Rlimit

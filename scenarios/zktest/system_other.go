@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// isolates says that runs can have processes of their own on this system.
+// isolates says whether runs can have their own processes on this system.
 const isolates = false
 
 const (

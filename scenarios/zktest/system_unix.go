@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// isolates says that runs can have processes of their own on this system.
+// isolates says whether runs can have their own processes on this system.
 const isolates = true
 
-// askSignal has a process look whether its goroutines wait for one another, showSignal has it show them and end.
+// askSignal makes a process check whether its goroutines wait for one another. showSignal makes it show them and end.
 const (
 	askSignal  = syscall.SIGUSR1
 	showSignal = syscall.SIGQUIT
@@ -25,11 +25,11 @@ func mapFile(f *os.File, size int) ([]byte, error) {
 
 func unmapFile(mem []byte) { syscall.Munmap(mem) }
 
-// ownOnly has no program inherit a file that this process got from its parent.
+// ownOnly keeps programs from inheriting a file that this process got from its parent.
 func ownOnly(fd uintptr) { syscall.CloseOnExec(int(fd)) }
 
-// spawner starts commands from one thread that lives until it is closed, since Linux ends a command with the thread
-// that has started it.
+// spawner starts commands from one thread that lives until the spawner is closed, because Linux ends a command when the
+// thread that started it ends.
 type spawner struct {
 	once  sync.Once
 	tasks chan func()

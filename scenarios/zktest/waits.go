@@ -9,7 +9,7 @@ import (
 	"zksim/internal/stacks"
 )
 
-// outlook is what is known of what goroutines wait for.
+// outlook is what is known about the events that goroutines wait for.
 type outlook uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	never                // nothing more can happen
 )
 
-// waits says what goroutines wait for, those of the client library aside.
+// waits says what goroutines wait for, except those of the client library.
 func waits(list []stacks.Goroutine, o outlook) string {
 	var text []string
 	for _, g := range list {
@@ -31,10 +31,10 @@ func waits(list []stacks.Goroutine, o outlook) string {
 	return together(text)
 }
 
-// mostWaits is how many different ways to wait are named.
+// mostWaits limits how many different ways of waiting are named.
 const mostWaits = 3
 
-// together joins what is said of goroutines, once where it is the same of several.
+// together joins the texts about goroutines, and counts equal ones.
 func together(text []string) string {
 	slices.Sort(text)
 	var list []string
@@ -63,8 +63,8 @@ func together(text []string) string {
 	return strings.Join(list, "; ")
 }
 
-// wait says it of one, as "c2 waits in pool.go:88 for a channel that nobody will send to". A goroutine has the name of
-// the pprof label client, which the goroutines that it starts inherit.
+// wait says what one goroutine waits for, as in "c2 waits in pool.go:88 for a channel that nobody will send to". A
+// goroutine is named by the pprof label client, which the goroutines that it starts inherit.
 func wait(g *stacks.Goroutine, frames []stacks.Frame, o outlook) string {
 	who := "a goroutine"
 	if _, name, ok := strings.Cut(g.Labels, `"client": "`); ok {
@@ -73,7 +73,7 @@ func wait(g *stacks.Goroutine, frames []stacks.Frame, o outlook) string {
 	if strings.HasPrefix(g.State, "runn") { // running, runnable
 		return fmt.Sprintf("%s goes on in %s", who, calls(frames))
 	}
-	where := path.Base(frames[0].Func) // the place is said
+	where := path.Base(frames[0].Func) // the place is in the text already
 	if len(frames) > 1 {
 		where += calledBy + calls(frames[1:])
 	}
@@ -81,7 +81,7 @@ func wait(g *stacks.Goroutine, frames []stacks.Frame, o outlook) string {
 		where)
 }
 
-// objects say what a goroutine in a state waits for, and why in vain when nothing else will happen.
+// objects lists what a goroutine in a state waits for, and why in vain if nothing else will happen.
 var objects = []struct{ state, object, vain string }{
 	{"chan receive", "for a channel", " that nobody will send to"},
 	{"chan send", "for a channel", " that nobody will receive from"},

@@ -2,22 +2,22 @@ package zktest
 
 import "time"
 
-// watchdog looks after code that may not come to rest. It knows by the number of turns: a process whose code has had
-// the same turn for long is asked to look whether its goroutines wait for one another, and in the end to show them.
-// Time is counted in looks, so that a machine that was asleep is no reason; and what the process had of a processor, so
-// that code that spins is told of sooner, and never because others had the processors.
+// watchdog handles code that does not come to rest. It watches the number of turns: when a process has had the same
+// turn for long, the watchdog asks it to check whether its goroutines wait for one another, and in the end to show
+// them. It counts time in looks, so that a machine that was asleep does not matter. It also measures processor time, so
+// that code that spins is reported sooner, and never because other processes had the processors.
 type watchdog struct {
 	*time.Ticker
 	p     *process
 	turn  int64
 	looks int
-	time  func() time.Duration // for which it has had a processor
-	used  time.Duration        // that, when the turn was first seen; 0: unknown
+	time  func() time.Duration // processor time of the process
+	used  time.Duration        // that time when the turn was first seen; 0: unknown
 }
 
-// How often it looks, after how many looks it asks, which may change the turns of goroutines, and after how many the
-// process is ended. It asks again after twice as many each time: to look at a deep stack takes long, and code that
-// makes one would do nothing else.
+// How often it looks, after how many looks it asks, and after how many it ends the process. Asking may change the turns
+// of goroutines. It waits twice as many looks each time before it asks again: looking at a deep stack takes long, and
+// code that makes one would do nothing else.
 const (
 	lookEvery = 20 * time.Millisecond
 	askAfter  = 2
@@ -25,7 +25,7 @@ const (
 	aSecond   = int(time.Second / lookEvery)
 )
 
-// spinning is for how many seconds of a processor code may go on in one turn. What instruments it slows it down.
+// spinning is how many seconds of processor time one turn may take. Instrumented code is exempt, because it is slower.
 const spinning = 10
 
 // The ways in which code does not come to rest.
@@ -61,7 +61,7 @@ func (x *watchdog) look() {
 	}
 }
 
-// spins reports whether the turn has taken too much of a processor. It looks once a second.
+// spins reports whether the turn has taken too much processor time. It checks once a second.
 func (x *watchdog) spins() bool {
 	if x.looks == 1 {
 		x.used = x.time()

@@ -6,7 +6,7 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// worker is an [engine.Worker].
+// worker is an [engine.Worker] whose runs happen in a process.
 type worker struct {
 	all *processes
 	p   *process
@@ -18,7 +18,7 @@ func (w *worker) Run(o *engine.Order) (*engine.Reply, error) {
 		return nil, err
 	}
 	r, err := w.run(o)
-	if err == nil && r.Dead != "" && len(r.Names) == 0 { // of the run before, perhaps
+	if err == nil && r.Dead != "" && len(r.Names) == 0 { // perhaps caused by the run before
 		alone := *o
 		alone.Then = nil
 		r, err = w.run(&alone)
@@ -32,8 +32,8 @@ func (w *worker) Run(o *engine.Order) (*engine.Reply, error) {
 	return r, err
 }
 
-// unknown returns why nothing is known of the run of a lower seed, if that was so, since to make this one is in vain
-// then. Otherwise it keeps why nothing is known of this one.
+// unknown returns why the run of a lower or the same seed is unknown, if one is, because the run of this seed is then
+// useless. Otherwise it records why this run is unknown, if why is not "".
 func (x *processes) unknown(o *engine.Order, why string) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -101,11 +101,11 @@ func (w *worker) run(o *engine.Order) (*engine.Reply, error) {
 	}
 }
 
-// maxAhead is how many runs are ordered at most that nobody has asked for yet. As many replies again may come of such
-// that nobody asks for any more.
+// maxAhead limits how many runs are ordered before they are asked for. As many replies again may come from runs that
+// are not needed any more.
 const maxAhead = 32
 
-// order orders a run, and others that will be asked for next, unless it was one of those.
+// order orders a run, and those that will be asked for next, unless the run was ordered ahead.
 func (p *process) order(o *engine.Order) error {
 	if len(p.ahead) > 0 {
 		if o.By == engine.BySeed && o.Strategy == p.strategy && o.Seed == p.ahead[0] {
@@ -125,7 +125,7 @@ func (p *process) order(o *engine.Order) error {
 	return errors.Join(err, p.queue.Flush())
 }
 
-// replied completes a reply.
+// replied completes a reply with what only the parent knows.
 func (w *worker) replied(r *engine.Reply) *engine.Reply {
 	switch {
 	case r.Dead != "":
@@ -142,21 +142,21 @@ func (w *worker) replied(r *engine.Reply) *engine.Reply {
 		<-w.p.ended
 		w.p.pass()
 		w.gone()
-	case len(w.p.ahead) == 0: // else what has come may be of the next run, which may die of it
+	case len(w.p.ahead) == 0: // else the output may be of the next run, which may die of it
 		w.p.pass()
 	}
 	return r
 }
 
-// gone takes leave of a process that has ended.
+// gone removes a process that has ended.
 func (w *worker) gone() {
 	w.all.give(w.p, false)
 	w.all.release(w.p)
 	w.p = nil
 }
 
-// died returns what there is to say of a run in which the process has ended. If it ended in one that is of
-// no use any more, another process makes the run.
+// died returns the reply for a run in which the process has ended. If it ended in a run that is not needed any more,
+// another process makes this run.
 func (w *worker) died(o *engine.Order) (*engine.Reply, error) {
 	p := w.p
 	if p.replied < p.vain {

@@ -1,6 +1,6 @@
-// Package zktest is a ZooKeeper for tests of code that connects to one: the simulated ensemble on ports of loopback,
-// with faults that strike the requests that a test names. It needs no Java and takes a millisecond to start, so every
-// test can have its own, in parallel.
+// Package zktest provides a ZooKeeper for tests of code that connects to one: the simulated ensemble on loopback ports,
+// with faults that strike the requests that a test names. It needs no Java and starts in a millisecond, so every test
+// can have its own, in parallel.
 //
 //	func TestMyLock(t *testing.T) {
 //		e := zktest.Start(t, zktest.Options{Faults: "lose-reply=1@client=c1,op=create,nth=1"})
@@ -27,44 +27,44 @@ import (
 
 // Options are the settings of an ensemble. The zero value is one server without faults.
 type Options struct {
-	// Servers is how many there are, 1 or 3; 0 means 1.
+	// Servers is the number of servers, 1 or 3; 0 means 1.
 	Servers int
-	// Faults is a plan in the language of package faults, as "lose-reply=1@client=c1,op=create,nth=1"; "contract" is
-	// every fault that can happen to code outside of the simulator. A rule that has not struck when the test ends makes
-	// it fail, apart from those of contract: what never happened was not tested.
+	// Faults is a plan in the language of package faults, such as "lose-reply=1@client=c1,op=create,nth=1". "contract" is
+	// every fault that can happen to code outside of the simulator. A rule, unless it is one of contract, that has not
+	// struck when the test ends makes it fail: what never happened was not tested.
 	Faults string
-	// Seed draws which of the requests that a rule without nth fits are struck, and how connections end; 0: the first
-	// ones, and in order.
+	// Seed draws which of the requests that match a rule without nth are struck, and how connections end; 0 means the
+	// first ones, and in order.
 	Seed uint64
 	// TickTime is ZooKeeper's unit of time; 0 means 2 s. Sessions get timeouts of 2 to 20 ticks.
 	TickTime time.Duration
-	// MinSessionTimeout and MaxSessionTimeout bound what clients are granted; 0 means 2 and 20 ticks.
+	// MinSessionTimeout and MaxSessionTimeout bound the timeouts that clients are granted; 0 means 2 and 20 ticks.
 	MinSessionTimeout, MaxSessionTimeout time.Duration
-	// ContainerCheck is how often containers and ttl znodes that are due are deleted; 0 means a minute.
+	// ContainerCheck is how often containers and TTL znodes that are due are deleted; 0 means a minute.
 	ContainerCheck time.Duration
 	// MaxPacket is jute.maxbuffer, in bytes; 0 means 1 MB.
 	MaxPacket int
-	// Lag is how long what a fault suspends stays so; 0 means 200 ms.
+	// Lag is how long a fault suspends something; 0 means 200 ms.
 	Lag time.Duration
 
-	// Record is a file to which the recording is written when the test ends, for "simrun replay" and "simrun shrink",
-	// also as a page; "": none.
+	// Record is the file to which the recording is written when the test ends, for "simrun replay" and "simrun shrink",
+	// also as a page; "" means none.
 	Record string
-	// Unjudged means that the test does not fail because of what the judges find; see [Ensemble.Judge].
+	// Unjudged means that the judges' findings do not make the test fail; see [Ensemble.Judge].
 	Unjudged bool
 }
 
 // contract is the plan of all faults.
 const contract = "contract"
 
-// Ensemble is a running ensemble. Its methods end the test when they fail, so they must be called by the goroutine of
-// the test.
+// Ensemble is a running ensemble. Its methods end the test when they fail, so only the goroutine of the test may call
+// them.
 type Ensemble struct {
 	t testing.TB
 	e *serve.Ensemble
 }
 
-// Start serves until the test ends.
+// Start starts an ensemble that serves until the test ends.
 func Start(t testing.TB, o Options) *Ensemble {
 	t.Helper()
 	refuse("Start")
@@ -90,13 +90,13 @@ func Start(t testing.TB, o Options) *Ensemble {
 	return x
 }
 
-// end ends the ensemble, and judges. So many rules, the first ones, need not have struck.
+// end ends the ensemble and judges. The first exempt rules need not have struck.
 func (x *Ensemble) end(o *Options, exempt int) {
 	x.e.Close()
 	if !o.Unjudged {
 		x.held()
 	}
-	if !x.t.Skipped() { // which has not tried anything
+	if !x.t.Skipped() { // a skipped test has not tried anything
 		x.allStruck(exempt)
 	}
 	if o.Record != "" {
@@ -106,10 +106,11 @@ func (x *Ensemble) end(o *Options, exempt int) {
 	}
 }
 
-// reported is what violations begin with that were reported.
+// reported matches the beginning of violations that the test has reported.
 var reported = regexp.MustCompile(`^(before reset \d+: )?reported: `)
 
-// held holds the test to what the judges ask for. What it has reported itself has made it fail already.
+// held makes the test fail for the violations that the judges find. What the test has reported has made it fail
+// already.
 func (x *Ensemble) held() {
 	j := x.e.Judge()
 	for _, text := range append(j.Before, j.Violations...) {
@@ -134,8 +135,8 @@ func (x *Ensemble) record(file string) error {
 	return errors.Join(x.e.WriteRecording(out), out.Close())
 }
 
-// allStruck holds the test to its plan but for the first rules, which are exempt. Those of the options that have struck
-// before a reset need not strike again; those that were added must strike before the next one.
+// allStruck makes the test fail for rules that have never struck, except the first ones, which are exempt. Rules of the
+// options that struck before a reset need not strike again; rules that were added must strike before the next reset.
 func (x *Ensemble) allStruck(exempt int) {
 	strikes, rules := x.e.Strikes()
 	for _, r := range rules[exempt:] {
@@ -153,7 +154,7 @@ func (x *Ensemble) allStruck(exempt int) {
 // Addrs returns the addresses of all servers, s1 first.
 func (x *Ensemble) Addrs() []string { return x.e.Addrs() }
 
-// Connect returns the connect string, host:port,...
+// Connect returns the connect string: host:port,...
 func (x *Ensemble) Connect() string { return x.e.Connect() }
 
 // must ends the test at an error.
@@ -164,8 +165,8 @@ func (x *Ensemble) must(err error) {
 	}
 }
 
-// Strike adds rules to the plan, which strike as soon as they can; one with nth counts from now on. They are there
-// until the next Reset; one that has not struck by then makes the test fail when it ends.
+// Strike adds rules to the plan. They strike as soon as they can; a rule with nth counts from now on. They stay until
+// the next Reset. A rule that has not struck by then makes the test fail when it ends.
 func (x *Ensemble) Strike(plan string) { x.t.Helper(); x.must(x.e.Strike(plan)) }
 
 // Struck returns the faults that have happened.
@@ -177,23 +178,23 @@ func (x *Ensemble) Struck() []serve.Strike {
 // Expire ends the session of a client, 1 for c1, as if nothing had been heard of it for its timeout.
 func (x *Ensemble) Expire(client int) { x.t.Helper(); x.must(x.e.Expire(client)) }
 
-// ExpireSession is Expire by the id of the session.
+// ExpireSession is Expire with the id of the session.
 func (x *Ensemble) ExpireSession(id int64) { x.t.Helper(); x.must(x.e.ExpireSession(id)) }
 
-// Stop has a server, 1 for s1, do nothing until Continue, as a process that gets SIGSTOP.
+// Stop makes a server, 1 for s1, do nothing until Continue, like a process that gets SIGSTOP.
 func (x *Ensemble) Stop(server int) { x.t.Helper(); x.must(x.e.Stop(server)) }
 
-// Kill ends a server until Continue, as a process that gets SIGKILL.
+// Kill ends a server until Continue, like a process that gets SIGKILL.
 func (x *Ensemble) Kill(server int) { x.t.Helper(); x.must(x.e.Kill(server)) }
 
-// Continue has a server go on, and all that faults have suspended.
+// Continue makes a server go on, and everything that faults have suspended.
 func (x *Ensemble) Continue(server int) { x.t.Helper(); x.must(x.e.Continue(server)) }
 
-// Elect has the leader restart and another of three servers elected.
+// Elect makes the leader of three servers restart and another one be elected.
 func (x *Ensemble) Elect() { x.t.Helper(); x.must(x.e.Elect()) }
 
-// Report makes the test fail, and lets it go on: the test has seen what must not be, as two holders of a lock, and what
-// no judge can see. The sentence is in the history.
+// Report makes the test fail but lets it go on. Use it for a violation that the test has seen and no judge can see,
+// such as two holders of a lock. The sentence goes into the history.
 func (x *Ensemble) Report(violation string) {
 	x.t.Helper()
 	x.must(x.e.Report(violation))
@@ -211,11 +212,11 @@ func (x *Ensemble) Quiet() {
 	x.must(x.e.Quiet(ctx, calm))
 }
 
-// Judge returns what the judges say of all that has happened since the beginning or the last Reset. When the test ends
-// its violations make it fail, unless Options.Unjudged is set.
+// Judge returns the judges' verdict on everything since the beginning or the last Reset. When the test ends, violations
+// make it fail, unless Options.Unjudged is set.
 func (x *Ensemble) Judge() serve.Judgement { return x.e.Judge() }
 
-// State returns how everything stands: servers, sessions, znodes.
+// State returns the current state: servers, sessions, znodes.
 func (x *Ensemble) State() serve.State { return x.e.State() }
 
 // History returns what has happened, for the checkers.
@@ -224,7 +225,7 @@ func (x *Ensemble) History() *history.History {
 	return h
 }
 
-// Reset has everything begin anew: no sessions, no znodes, clients numbered from c1, the plan of the options.
+// Reset starts over: no sessions, no znodes, clients numbered from c1, the plan of the options.
 func (x *Ensemble) Reset() {
 	x.t.Helper()
 	_, err := x.e.Reset()
