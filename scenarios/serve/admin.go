@@ -15,11 +15,11 @@ import (
 	"zksim/model"
 )
 
-// The admin server of ZooKeeper: JSON over HTTP, below /commands. Its answers have the fields and types that those of
-// 3.8.0 have, of the commands that tools read.
+// The admin server of ZooKeeper: JSON over HTTP, below /commands. It has the commands that tools read. Their answers
+// have the same fields and types as in 3.8.0.
 
-// Admin opens the admin server of each server, on the port of an address and the ones after it, or free ones, and
-// returns their URLs. At an address that is not of loopback it needs a token, as the control channel does.
+// Admin opens the admin server of each server, on the port of an address and the ones after it, or on free ones, and
+// returns their URLs. An address that is not on loopback needs a token, as for the control channel.
 func (e *Ensemble) Admin(addr, token string) (urls []string, err error) {
 	o := Options{Listen: addr, Nodes: len(e.nodes)}
 	if err := private(addr, token, "admin server"); err != nil {
@@ -41,7 +41,7 @@ func (e *Ensemble) Admin(addr, token string) (urls []string, err error) {
 	return urls, nil
 }
 
-// AdminHandler is the admin server of server k, 1 for s1, for a server of the caller's.
+// AdminHandler returns the admin server of server k, 1 for s1, for use in the caller's own HTTP server.
 func (e *Ensemble) AdminHandler(k int, token string) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /commands", func(w http.ResponseWriter, _ *http.Request) {
@@ -53,7 +53,7 @@ func (e *Ensemble) AdminHandler(k int, token string) http.Handler {
 	mux.HandleFunc("GET /commands/{name}", func(w http.ResponseWriter, r *http.Request) {
 		answer := e.command(k-1, r.PathValue("name"))
 		b, err := json.MarshalIndent(answer, "", "  ")
-		if err != nil { // there are only numbers, strings and lists
+		if err != nil { // all values are numbers, strings and lists
 			panic("serve: " + err.Error())
 		}
 		w.Header().Set("Content-Type", "application/json")
@@ -62,7 +62,7 @@ func (e *Ensemble) AdminHandler(k int, token string) http.Handler {
 	return guarded(mux, token)
 }
 
-// fields are those of an answer.
+// fields are the fields of an answer.
 type fields = map[string]any
 
 // command answers a command of the admin server.
@@ -94,13 +94,13 @@ func (e *Ensemble) command(server int, name string) fields {
 	return answer
 }
 
-// shortCommands are the second names of commands.
+// shortCommands maps the second names of commands to their first.
 var shortCommands = map[string]string{"conf": "configuration", "config": "configuration", "cons": "connections",
 	"crst": "connection_stat_reset", "env": "environment", "envi": "environment", "isro": "is_read_only",
 	"lead": "leader", "mntr": "monitor", "srvr": "server_stats", "srst": "stat_reset", "stat": "stats",
 	"wchc": "watches", "wchp": "watches_by_path", "wchs": "watch_summary"}
 
-// commands answer with the ensemble locked.
+// commands are called with the ensemble locked.
 var commands = map[string]func(e *Ensemble, server int) fields{
 	"ruok":         func(*Ensemble, int) fields { return fields{} },
 	"is_read_only": func(*Ensemble, int) fields { return fields{"read_only": false} },
@@ -157,7 +157,7 @@ func (e *Ensemble) configuration(server int) fields {
 		"client_port_listen_backlog": -1}
 }
 
-// serverStats has 0 for all that a simulated server has no measure of.
+// serverStats has 0 for everything that a simulated server does not measure.
 func (e *Ensemble) serverStats(server int) fields {
 	s, store := &e.nodes[server].stats, e.world.Stores()[server]
 	response := fields{"last_buffer_size": -1, "min_buffer_size": -1, "max_buffer_size": -1}
@@ -175,7 +175,7 @@ func (e *Ensemble) serverStats(server int) fields {
 	return all
 }
 
-// connections are those of a server's clients, with all that is known of them or in short.
+// connections returns the connections of a server's clients, in full or in short.
 func (e *Ensemble) connections(server int, whole bool) []fields {
 	list := []fields{}
 	for _, c := range e.at(server) {
@@ -199,7 +199,7 @@ func (e *Ensemble) connections(server int, whole bool) []fields {
 
 func (e *Ensemble) dumped(server int) fields {
 	expiry, owners := map[int64][]int64{}, map[int64][]string{}
-	if e.mode(server) != "follower" { // which does not expire them
+	if e.mode(server) != "follower" { // a follower does not expire sessions
 		for _, s := range e.ordered() {
 			expiry[s.deadline] = append(expiry[s.deadline], s.id)
 		}
@@ -225,13 +225,13 @@ func (e *Ensemble) watchers(server int) map[string][]int64 {
 	return byPath
 }
 
-// figure is a line of mntr, without its zk_.
+// figure is a line of mntr without its zk_ prefix.
 type figure struct {
 	key   string
 	value any
 }
 
-// figures are what mntr tells of a server.
+// figures returns what mntr says about a server.
 func (e *Ensemble) figures(server int) []figure {
 	n, store := &e.nodes[server], e.world.Stores()[server]
 	size, watches := store.Size(), 0

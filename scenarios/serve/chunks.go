@@ -6,22 +6,22 @@ import (
 	"zksim/model/history"
 )
 
-// chunks are the last events, up to two limits, the oldest ones first. Neither adding nor forgetting moves any, so that
-// no step takes long because there are many.
+// chunks keep the last events, up to two limits, oldest first. Adding and forgetting move no events, so no step takes
+// long because there are many.
 type chunks struct {
-	limit     int // 0: none are kept
-	maxBytes  int // of their strings
+	limit     int // 0: keep none
+	maxBytes  int // limit of the bytes of their strings
 	list      [][]history.Event
 	sizes     []int // bytes of strings in each chunk
 	bytes     int   // in all of them
 	forgotten int
 }
 
-// parts is in how many chunks there are at most, but for small limits: when there are too many events the oldest chunk
-// is forgotten.
+// parts limits the number of chunks, except for small limits of events. When there are too many events, the oldest
+// chunk is forgotten.
 const parts = 16
 
-// chunkLen is how many events a chunk has.
+// chunkLen returns the number of events in a chunk.
 func (c *chunks) chunkLen() int { return max(1, min(c.limit/parts, 1<<12)) }
 
 // add adds events.
@@ -49,7 +49,7 @@ func (c *chunks) add(events []history.Event) {
 	}
 }
 
-// len is how many there are.
+// len returns the number of events.
 func (c *chunks) len() int {
 	if len(c.list) == 0 {
 		return 0
@@ -57,15 +57,14 @@ func (c *chunks) len() int {
 	return (len(c.list)-1)*c.chunkLen() + len(c.list[len(c.list)-1])
 }
 
-// snapshot returns them as they are now. What is added later changes nothing of it, so that it can be read while others
-// add.
+// snapshot returns the current events. Later additions do not change the snapshot, so it can be read while others add.
 func (c *chunks) snapshot() chunks {
 	x := *c
 	x.list, x.sizes = slices.Clone(c.list), nil
 	return x
 }
 
-// all returns a copy of them.
+// all returns a copy of the events.
 func (c *chunks) all() []history.Event {
 	events := make([]history.Event, 0, c.len())
 	for _, chunk := range c.list {

@@ -14,61 +14,61 @@ import (
 	"zksim/sim"
 )
 
-// conn is a connection of a client, and memory for what is to be written. A goroutine reads as long as something comes
-// in now and then; one that has nothing to say is parked, and costs no more than this.
+// conn is a connection of a client, with memory for what is to be written. A goroutine reads while the client sends
+// something now and then. A connection that stays silent is parked, and costs no more than this struct.
 type conn struct {
 	e       *Ensemble
 	sock    net.Conn
 	since   int64 // nanoseconds since 1970
 	frames  jute.Frames
-	kept    int      // bytes of a packet that is not whole
+	kept    int      // bytes of an incomplete packet
 	burst   int      // packets so far
-	session *session // under the lock of the ensemble, as all below; nil before the handshake and after the end
+	session *session // under the lock of the ensemble, like all below; nil before the handshake and after the end
 	stats   stats
 	server  int  // index
 	dirty   bool // in Ensemble.dirty
-	old     bool // the client knows no read-only servers
-	told    bool // it has sent a four-letter word, which was answered
+	old     bool // the client does not know read-only servers
+	told    bool // it has sent a four-letter word and got its answer
 
 	mu       sync.Mutex
-	drained  chan struct{} // closed when what is below has changed; nil: nobody waits for that
+	drained  chan struct{} // closed when something below has changed; nil: nobody waits for that
 	out      []byte        // to be written
-	spare    []byte        // memory for it
+	spare    []byte        // memory for the next out
 	counted  int           // bytes of this connection in Ensemble.output
 	parkedAt int64         // nanoseconds since 1970
 	open     int32         // requests without an answer
 	writing  int32         // bytes of a write in progress
-	fd       int32         // of a connection that was parked once; 0: none
-	flushes  bool          // somebody does
+	fd       int32         // of a connection that was ever parked; 0: none
+	flushes  bool          // a goroutine is flushing
 	parked   bool          // no goroutine reads
 	ended    ending
 }
 
-// ending is how a connection ends once what it has to say is written.
+// ending is how a connection ends once its output is written.
 type ending uint8
 
 const (
 	goesOn ending = iota
 	byFIN         // in order
-	byRST         // what the client has not read is gone
+	byRST         // unread data is lost
 	torn          // in the middle of a packet
 )
 
 const (
-	// A client that does not read is not listened to.
+	// Bytes that may wait for one client before the server stops reading from it.
 	maxWaiting = 1 << 20
-	// ... and loses its connection when this much has been said to it, or all together wait for that much.
+	// Bytes that may wait for one client, or for all together, before a connection is ended.
 	maxOutput      = 32 << 20
 	maxTotalOutput = 256 << 20
-	// Parts of packets that all together may keep; a connection with a long one ends when it is more.
+	// Bytes that incomplete packets of all clients may take. Above that, a connection with a long one ends.
 	maxTotalInput = 64 << 20
 	longInput     = 64 << 10
-	// Identities of one client: an ACL that it sets may have all of them.
+	// Identities of one client. An ACL that it sets may contain all of them.
 	maxIdentities = 1000
-	// Requests of one client without an answer, behind which it has to wait.
+	// Unanswered requests of one client. At this limit it has to wait.
 	maxOpen = 1000
-	// Requests of one client after which others have their turn: goroutines that have much to do would each run for the
-	// 10 ms that Go gives them.
+	// Requests of one client after which others get their turn. A busy goroutine would otherwise run for the 10 ms that Go
+	// gives it.
 	maxBurst = 16
 
 	// Memory that a connection keeps for its next answers, unless it is parked.
@@ -87,10 +87,10 @@ func newConn(e *Ensemble, server int, sock net.Conn) *conn {
 		frames: jute.Frames{Max: e.options.MaxPacket}}
 }
 
-// buffers are for reading what does not fit into the small one of a goroutine that reads.
+// buffers are for reading what does not fit into the small buffer of a reading goroutine.
 var buffers = sync.Pool{New: func() any { b := make([]byte, readLen); return &b }}
 
-// run begins a connection: it reads the handshake.
+// run starts a connection: it reads the handshake.
 func (c *conn) run() {
 	c.sock.SetReadDeadline(time.Now().Add(handshakeTimeout))
 	if c.hello() != nil {
@@ -103,8 +103,9 @@ func (c *conn) run() {
 	}
 }
 
-// serve reads until the connection ends, by the client or by the ensemble, or is parked: at once when it was woken
-// after a long time, as for a ping, and when nothing has come for a while if it is busy.
+// serve reads until the client or the ensemble ends the connection, or it is parked. A connection that is not busy,
+// because it was woken after a long time, for example by a ping, is parked at once; a busy one when nothing has come
+// for a while.
 func (c *conn) serve(busy bool) {
 	small := make([]byte, smallLen)
 	for {
@@ -149,7 +150,7 @@ func (c *conn) listen(small []byte) error {
 	}
 }
 
-// read reads what comes in until nothing may be left of it.
+// read reads what has come in, until a read does not fill its buffer.
 func (c *conn) read(small []byte) error {
 	n, err := c.sock.Read(small)
 	if err == nil {
@@ -168,7 +169,7 @@ func (c *conn) read(small []byte) error {
 	return err
 }
 
-// feed takes bytes of the client, and fails if too much is kept of packets that are not whole.
+// feed takes bytes of the client. It fails if incomplete packets take too much memory.
 func (c *conn) feed(b []byte) error {
 	err := c.frames.Feed(b, c.packet)
 	if c.keeps(c.frames.Pending()) > maxTotalInput && c.kept > longInput {
@@ -177,14 +178,14 @@ func (c *conn) feed(b []byte) error {
 	return err
 }
 
-// keeps notes how much is kept of a packet that is not whole, and returns how much that is of all connections.
+// keeps records how many bytes of an incomplete packet are kept, and returns the total of all connections.
 func (c *conn) keeps(n int) int64 {
 	delta := n - c.kept
 	c.kept = n
 	return c.e.input.Add(int64(delta))
 }
 
-// hello reads a four-letter word, and answers it, or the handshake.
+// hello reads a four-letter word and answers it, or reads the handshake.
 func (c *conn) hello() error {
 	head := make([]byte, 4)
 	if _, err := io.ReadFull(c.sock, head); err != nil {
@@ -205,7 +206,7 @@ func (c *conn) hello() error {
 	if err := c.frames.Feed(head, greet); err != nil {
 		return err
 	}
-	// No more than the handshake is expected now, so that little is read for those that send something else.
+	// Only the handshake is expected now, so read little from clients that send something else.
 	for b := make([]byte, 64); !greeted; {
 		n, err := c.sock.Read(b)
 		if err != nil {
@@ -255,8 +256,9 @@ func (c *conn) packet(packet []byte) error {
 	})
 }
 
-// tooLate takes a request behind which the connection has ended: the client has reset it, as the C client does that
-// closes it with answers unread. Nothing is done, but a client that asks for its session's end leaves nothing over.
+// tooLate takes a request after which the connection has ended because the client reset it. The C client does that when
+// it closes a connection with unread answers. The request is not executed, but a client that asks for the end of its
+// session counts as leaving nothing behind.
 func (c *conn) tooLate(packet []byte) error {
 	if _, q, err := jute.ParseRequest(packet); err != nil || q.Op != model.OpCloseSession {
 		return err
@@ -269,7 +271,7 @@ func (c *conn) tooLate(packet []byte) error {
 	})
 }
 
-// mayGoOn waits until the client has read, and been told, enough to ask for more.
+// mayGoOn waits until the client has read, and was answered, enough to make another request.
 func (c *conn) mayGoOn() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -288,14 +290,14 @@ func (c *conn) mayGoOn() error {
 	return nil
 }
 
-// tally notes how much waits to be written. c.mu is held.
+// tally records how many bytes wait to be written. c.mu is held.
 func (c *conn) tally() {
 	n := len(c.out) + int(c.writing)
 	c.e.output.Add(int64(n - c.counted))
 	c.counted = n
 }
 
-// changed wakes those who wait for a change.
+// changed wakes goroutines that wait for a change.
 func (c *conn) changed() {
 	if c.drained != nil {
 		close(c.drained)
@@ -303,7 +305,7 @@ func (c *conn) changed() {
 	}
 }
 
-// awaitServer waits, with the ensemble unlocked, as long as the server is stopped.
+// awaitServer waits, with the ensemble unlocked, while the server is stopped.
 func (e *Ensemble) awaitServer(k int) {
 	for e.nodes[k].stopped && !e.closed {
 		e.nodes[k].goes.Wait()
@@ -317,8 +319,8 @@ func newTag(xid int32, op model.Op) tag { return tag(uint32(op))<<32 | tag(uint3
 func (t tag) xid() int32                { return int32(uint32(t)) }
 func (t tag) op() model.Op              { return model.Op(int32(t >> 32)) }
 
-// plain returns the operation that the world gets for one that differs from it in nothing but what its answer tells. So
-// plans and histories have one word for both.
+// plain returns the operation that the world gets for an operation that differs from it only in what its answer
+// contains. So plans and histories have one word for both.
 func plain(op model.Op) model.Op {
 	switch op {
 	case model.OpCreate2:
@@ -329,7 +331,7 @@ func plain(op model.Op) model.Op {
 	return op
 }
 
-// reply has the answer to a request written. It is called by the world.
+// reply queues the answer to a request. The world calls it.
 func (c *conn) reply(t tag, res *model.Response) {
 	c.mu.Lock()
 	c.open--
@@ -357,7 +359,7 @@ func (c *conn) reply(t tag, res *model.Response) {
 	c.mark()
 }
 
-// event has a watch event written. It is called by the world.
+// event queues a watch event. The world calls it.
 func (c *conn) event(ev model.Event) {
 	c.mu.Lock()
 	at := len(c.out)
@@ -367,19 +369,19 @@ func (c *conn) event(ev model.Event) {
 	c.mark()
 }
 
-// said ends the packet that begins at an index of what is to be written. c.mu is held.
+// said completes the queued packet that begins at an index. c.mu is held.
 func (c *conn) said(at int) {
 	c.out = jute.EndFrame(c.out, at)
 	c.sent()
 	c.tally()
 }
 
-// end has the connection end when all of that is written.
+// end makes the connection end when its output is written.
 func (c *conn) end(how ending) {
 	c.mu.Lock()
 	if c.ended == goesOn {
 		c.ended = how
-		if how == torn { // of an answer that would have come
+		if how == torn { // the beginning of an answer
 			c.out = append(c.out, 0, 0, 0, 16, 0, 0)
 		}
 		c.sock.SetWriteDeadline(time.Now().Add(lastWordTimeout))
@@ -389,7 +391,7 @@ func (c *conn) end(how ending) {
 	c.mark()
 }
 
-// mark has the connection flushed when the step is over.
+// mark makes the connection be flushed when the step is over.
 func (c *conn) mark() {
 	if !c.dirty {
 		c.dirty = true
@@ -397,7 +399,7 @@ func (c *conn) mark() {
 	}
 }
 
-// flush writes what there is to write, unless that is being done already, and then ends what is to end.
+// flush writes the output, unless another goroutine does, and then ends the connection if it must end.
 func (c *conn) flush() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -426,19 +428,19 @@ func (c *conn) flush() {
 	}
 	c.flushes = false
 	switch {
-	case reset: // whoever reads finds requests that came before, and then that the client has ended the connection
+	case reset: // the reader finds the earlier requests, and then that the client has ended the connection
 		c.wake()
 	case c.ended != goesOn:
 		c.close()
 	}
 }
 
-// close ends the connection as it is to end.
+// close ends the connection in the way that was decided.
 func (c *conn) close() {
 	if tcp, ok := c.sock.(*net.TCPConn); ok && c.ended == byRST {
 		tcp.SetLinger(0)
 	} else if ok {
-		tcp.CloseWrite() // else a request that was not read makes a reset of the end
+		tcp.CloseWrite() // else a request that was not read turns the end into a reset
 	}
 	c.leave()
 	c.sock.Close()
@@ -454,7 +456,7 @@ func (c *conn) abort() {
 	c.mu.Unlock()
 }
 
-// closed says that the connection has ended. Nothing reads it after that.
+// closed handles the end of the connection. Nothing reads it afterwards.
 func (c *conn) closed() {
 	defer c.e.running.Done()
 	c.keeps(0)
@@ -478,8 +480,8 @@ func (c *conn) closed() {
 	})
 }
 
-// suspended reports whether a fault or an order has stopped the connection or its server, so that a client that ends it
-// may do so to find another one.
+// suspended reports whether a fault or an order has stopped the connection or its server. A client that then ends the
+// connection may do so to find another one.
 func (c *conn) suspended() bool {
 	e := c.e
 	_, slow := e.hold[sim.Transition{Kind: sim.Undelay, Client: uint32(c.session.client.ID())}]

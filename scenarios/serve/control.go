@@ -17,7 +17,7 @@ import (
 	"zksim/model/history"
 )
 
-// Strike adds the rules of a plan, which [ParsePlan] reads and of which there must be some. They strike as soon as they
+// Strike adds the rules of a plan, which [ParsePlan] reads; there must be at least one. They strike as soon as they
 // can, whatever the seed. A rule with nth counts requests from now on.
 func (e *Ensemble) Strike(plan string) error {
 	p, err := ParsePlan(plan)
@@ -37,8 +37,8 @@ func (e *Ensemble) Strike(plan string) error {
 	})
 }
 
-// Strikes returns the faults that have happened, and what became of each rule; behind these are the rules that were
-// added and had not struck when a Reset took them away, the first 100 of all.
+// Strikes returns the faults that have happened, and what became of each rule. After these rules come those that were
+// added and had not struck when a Reset removed them, the first 100 of all.
 func (e *Ensemble) Strikes() ([]Strike, []Rule) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -56,7 +56,7 @@ func (e *Ensemble) Expire(client int) error {
 	})
 }
 
-// ExpireSession is Expire by the id of the session.
+// ExpireSession is Expire with the id of the session.
 func (e *Ensemble) ExpireSession(id int64) error {
 	return e.do(nil, func() error {
 		s := e.sessions[id]
@@ -68,7 +68,7 @@ func (e *Ensemble) ExpireSession(id int64) error {
 	})
 }
 
-// there says which clients have sessions.
+// there lists the clients that have sessions.
 func (e *Ensemble) there() string {
 	const most = 10
 	var list []string
@@ -82,9 +82,9 @@ func (e *Ensemble) there() string {
 	return cmp.Or(strings.Join(list, " "), "there is none")
 }
 
-// Stop has server k, 1 for s1, do nothing until [Ensemble.Continue], as SIGSTOP has a process: it neither reads nor
-// writes. If it leads, another one is elected, and when it goes on it has been deposed. Without two servers of three
-// nobody serves; see Kill.
+// Stop makes server k, 1 for s1, do nothing until [Ensemble.Continue], like a process that gets SIGSTOP: it neither
+// reads nor writes. If it leads, another server is elected, and it is deposed when it goes on. Without two servers of
+// three nobody is served; see Kill.
 func (e *Ensemble) Stop(k int) error {
 	return e.suspend(k, func(n *node) error {
 		n.stopped = true
@@ -102,10 +102,10 @@ func (e *Ensemble) Stop(k int) error {
 	})
 }
 
-// Kill ends server k until [Ensemble.Continue], as SIGKILL ends a process: its connections are reset, and its port
-// refuses others. If it leads, another one is elected. It forgets nothing. When only one of three servers is left, that
-// one ends its connections, too, and serves nobody until there are two again, who elect a leader; meanwhile no session
-// expires.
+// Kill ends server k until [Ensemble.Continue], like a process that gets SIGKILL: its connections are reset, and its
+// port refuses new ones. If it leads, another server is elected. It forgets nothing. When only one of three servers is
+// left, that one ends its connections too and serves nobody until there are two again, which elect a leader. Meanwhile
+// no session expires.
 func (e *Ensemble) Kill(k int) error {
 	return e.suspend(k, func(n *node) error {
 		if err := shut(e.ports[k-1]); err != nil {
@@ -141,7 +141,7 @@ func (e *Ensemble) cutAt(server int) {
 	}
 }
 
-// tell notes in the history what a server was made to do, as a fault that no rule has named. The page tells of it.
+// tell records in the history what a server was made to do, as a fault without a rule. The page shows it.
 func (e *Ensemble) tell(order string, k int) {
 	e.world.History.Add(history.Event{Kind: history.Fault, Step: int32(e.world.Step()),
 		Op: fmt.Sprintf("%s s%d", order, k)})
@@ -161,10 +161,10 @@ func (e *Ensemble) serves() bool {
 	return len(e.nodes) == 1 || 2*up > len(e.nodes)
 }
 
-// led reports whether there is a leader that runs, and is followed.
+// led reports whether a leader is running and has followers.
 func (e *Ensemble) led() bool { return e.serves() && !e.nodes[e.world.Leader()].down() }
 
-// suspend has a server go down: mark says how, and with is what comes of it if there is still a quorum.
+// suspend takes a server down. mark says how, and with is called for the consequences if there is still a quorum.
 func (e *Ensemble) suspend(k int, mark func(n *node) error, with func()) error {
 	return e.do(nil, func() error {
 		if err := e.server(k); err != nil {
@@ -194,9 +194,9 @@ func (e *Ensemble) suspend(k int, mark func(n *node) error, with func()) error {
 	})
 }
 
-// Continue has server k go on; and all that a fault has suspended: servers that were cut off, slow connections. One
-// that was killed listens on its port again. On Linux it has kept that; elsewhere it fails, and stays as it is, if
-// somebody has taken the port.
+// Continue makes server k go on, and everything that a fault has suspended: servers that were cut off, slow
+// connections. A server that was killed listens on its port again. On Linux it has kept the port. Elsewhere Continue
+// fails, and changes nothing, if another process has taken it.
 func (e *Ensemble) Continue(k int) error {
 	return e.do(nil, func() error {
 		if err := e.server(k); err != nil {
@@ -231,7 +231,7 @@ func (e *Ensemble) Continue(k int) error {
 	})
 }
 
-// reelect has those that are there again elect a leader of them. The others stay behind.
+// reelect makes the servers that are up elect one of them as leader. The others stay behind.
 func (e *Ensemble) reelect() {
 	for ok := true; ok; ok = e.nodes[e.world.Leader()].down() {
 		e.record.note("elect s%d", e.world.Successor()+1)
@@ -247,7 +247,7 @@ func (e *Ensemble) reelect() {
 	}
 }
 
-// Elect has the leader restart and another one elected: all connections end.
+// Elect makes the leader restart and another server be elected. All connections end.
 func (e *Ensemble) Elect() error {
 	return e.do(nil, func() error {
 		next := e.world.Successor()
@@ -261,11 +261,11 @@ func (e *Ensemble) Elect() error {
 	})
 }
 
-// maxReports is how many violations are remembered that tests report, and that were found at resets.
+// maxReports limits how many violations are kept of those that tests report, and of those that were found at resets.
 const maxReports = 100
 
-// Report has the judges say that a test has seen something that must not be, in a sentence. Only the client side knows
-// of most bugs: that two hold a lock, that an item of a queue is lost.
+// Report adds a violation that the test has seen, in a sentence, to the judges' verdict. Most bugs are visible only on
+// the client side: two clients hold a lock, an item of a queue is lost.
 func (e *Ensemble) Report(violation string) error {
 	return e.do(nil, func() error {
 		if violation == "" || !utf8.ValidString(violation) || strings.ContainsFunc(violation, unicode.IsControl) {
@@ -278,9 +278,9 @@ func (e *Ensemble) Report(violation string) error {
 	})
 }
 
-// Quiet waits until no request has come for a while, none waits for its answer, and all answers and events are written,
-// also those that a fault holds back, and those of servers that it has cut off. What a server that is down has not done
-// is not waited for.
+// Quiet waits until no request has come for a while, every request has its answer, and all answers and events are
+// written, including those that a fault holds back and those of servers that it has cut off. It does not wait for what
+// a server that is down has left undone.
 func (e *Ensemble) Quiet(ctx context.Context, d time.Duration) error {
 	for {
 		left, err := e.untilQuiet(d)
@@ -297,7 +297,7 @@ func (e *Ensemble) Quiet(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// untilQuiet returns how long it takes at least.
+// untilQuiet returns the least time that remains until then.
 func (e *Ensemble) untilQuiet(d time.Duration) (time.Duration, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -310,8 +310,9 @@ func (e *Ensemble) untilQuiet(d time.Duration) (time.Duration, error) {
 	return d - time.Since(e.last), nil
 }
 
-// underWay reports whether a request waits for its answer, something is to be written, or a fault has suspended what
-// goes on by itself: what is on its way on a slow connection, or the txns of a server that is cut off or was deposed.
+// underWay reports whether a request waits for its answer, output waits to be written, or a fault has suspended
+// something that goes on by itself: messages on a slow connection, or the txns of a server that is cut off or was
+// deposed.
 func (e *Ensemble) underWay() bool {
 	for c := range e.conns { // order-free: any of them
 		c.mu.Lock()
@@ -335,10 +336,10 @@ func (e *Ensemble) underWay() bool {
 	return false
 }
 
-// Reset has everything begin anew: no sessions, no znodes, clients numbered from 1, the plan of the options. All
-// connections end, and clients that try to have their sessions again are told that these have expired. Servers that
-// were killed are back; see [Ensemble.Continue]. It returns the judgement of all that was before; its violations are
-// remembered, see Judgement.Before.
+// Reset starts over: no sessions, no znodes, clients numbered from 1, the plan of the options. All connections end, and
+// clients that try to resume their sessions are told that they have expired. Servers that were killed are back; see
+// [Ensemble.Continue]. Reset returns the judgement of everything before it, and keeps its violations, see
+// Judgement.Before.
 func (e *Ensemble) Reset() (Judgement, error) {
 	var v evidence
 	var n int
@@ -382,8 +383,8 @@ func (e *Ensemble) Reset() (Judgement, error) {
 	return Judgement{j, append([]string{}, e.before...)}, nil
 }
 
-// History returns what has happened since the beginning or the last Reset, and how many of its events, the first ones,
-// are forgotten.
+// History returns what has happened since the beginning or the last Reset, and how many of its first events are
+// forgotten.
 func (e *Ensemble) History() (*history.History, int) {
 	e.mu.Lock()
 	v := e.evidence()
@@ -391,7 +392,7 @@ func (e *Ensemble) History() (*history.History, int) {
 	return v.history(), v.events.forgotten
 }
 
-// State is how everything stands.
+// State is the current state of an ensemble.
 type State struct {
 	Servers  []ServerState  `json:"servers"`
 	Sessions []SessionState `json:"sessions"`
@@ -401,7 +402,7 @@ type State struct {
 	Rules    []Rule         `json:"rules"`
 }
 
-// ServerState is that of one server.
+// ServerState is the state of one server.
 type ServerState struct {
 	Name        string `json:"name"` // s1, s2, s3
 	Addr        string `json:"addr"`
@@ -414,7 +415,7 @@ type ServerState struct {
 	Connections int    `json:"connections"`
 }
 
-// SessionState is that of one session.
+// SessionState is the state of one session.
 type SessionState struct {
 	Client  string   `json:"client"` // c1, c2, ...
 	Session string   `json:"session"`
@@ -423,7 +424,7 @@ type SessionState struct {
 	Watches []string `json:"watches,omitempty"`
 }
 
-// ZnodeState is that of one znode.
+// ZnodeState is the state of one znode.
 type ZnodeState struct {
 	Path    string `json:"path"`
 	Data    string `json:"data,omitempty"`
@@ -431,7 +432,7 @@ type ZnodeState struct {
 	Owner   string `json:"owner,omitempty"` // session of an ephemeral
 }
 
-// State returns how everything stands.
+// State returns the current state.
 func (e *Ensemble) State() State {
 	x, tree := e.snapshot()
 	model.SortTree(tree)
@@ -445,7 +446,7 @@ func (e *Ensemble) State() State {
 	return x
 }
 
-// snapshot returns the state without its znodes, and these in no order: clients wait meanwhile.
+// snapshot returns the state without its znodes, and the znodes unsorted, because clients wait meanwhile.
 func (e *Ensemble) snapshot() (State, []model.Znode) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

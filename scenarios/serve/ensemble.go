@@ -14,7 +14,7 @@ import (
 	"zksim/sim"
 )
 
-// ErrClosed is the error of all methods after [Ensemble.Close], except those that tell what was recorded.
+// ErrClosed is the error of all methods after [Ensemble.Close], except those that return what was recorded.
 var ErrClosed = errors.New("serve: the ensemble is closed")
 
 // Ensemble is a simulated ZooKeeper service on real sockets. All methods may be called concurrently.
@@ -24,47 +24,47 @@ type Ensemble struct {
 	done    chan struct{} // closed by Close
 	running sync.WaitGroup
 	born    time.Time
-	input   atomic.Int64 // bytes of packets that are not whole
+	input   atomic.Int64 // bytes of incomplete packets
 	output  atomic.Int64 // bytes that wait to be written
 	parking parking
 
-	mu       sync.Mutex // guards what follows, and the world
+	mu       sync.Mutex // guards the fields below, and the world
 	closed   bool
-	final    evidence // when it was closed
+	final    evidence // as of Close
 	world    *sim.World
 	eager    sim.Eager
 	injector *faults.Injector
-	plan     faults.Plan // that of the options, and what was added to it
+	plan     faults.Plan // the plan of the options, and the rules added to it
 	urgent   map[sim.Kind]bool
 	strikes  []Strike
 	striking bool   // the step being made is a fault
-	unplayed bool   // ... is of a request that no program makes
-	ending   string // how its rule has connections end
+	unplayed bool   // ... for a request that no program makes
+	ending   string // how the rule of that fault makes connections end
 	hold     holds
 	reaping  bool // the container check is on
-	leader   int  // when the last step was over
+	leader   int  // after the last step
 	nodes    []node
-	ports    []net.Listener // a server that was killed has a shut one
+	ports    []net.Listener // shut for a server that was killed
 	conns    map[*conn]bool
 	sessions map[int64]*session
-	pending  []*session // whose world has to be told something when the step is over
+	pending  []*session // the world must be told something about them after the step
 	dirty    []*conn    // to be flushed
-	secret   [32]byte   // of the passwords; another one after each Reset
+	secret   [32]byte   // for passwords; Reset makes a new one
 	record   recorder
 	resets   int
-	before   []string // violations that were found at these
+	before   []string // violations found at resets
 	earlier  earlier
 	stats    stats
-	origin   []model.ID // of the last connection, often that of the next one
+	origin   []model.ID // of the last connection; the next one often has the same
 	activity uint64     // requests since the beginning or the last Reset
-	last     time.Time  // of the last one
+	last     time.Time  // of the last request
 }
 
-// node is what is known of a server besides the world.
+// node is what is known about a server, besides the world.
 type node struct {
 	stopped, killed bool
-	since           time.Time  // it was stopped
-	goes            *sync.Cond // it goes on
+	since           time.Time  // when it was stopped
+	goes            *sync.Cond // signals that it goes on
 	stats           stats
 }
 
@@ -126,11 +126,11 @@ func (e *Ensemble) begin() {
 	}
 }
 
-// The ports that the servers of an ensemble say they have for one another.
+// The ports that the servers of an ensemble claim to have for one another.
 const quorumPort, electionPort = 2888, 3888
 
-// members is what the config node says of an ensemble. There are no ports for quorum and election; clients that read
-// this expect some, and not those of clients.
+// members returns the contents of the config node. The ensemble has no ports for quorum and election, but clients that
+// read the node expect some that differ from those for clients.
 func (e *Ensemble) members() string {
 	text := ""
 	for k, addr := range e.addrs {
@@ -140,13 +140,13 @@ func (e *Ensemble) members() string {
 	return text + "version=0"
 }
 
-// worldTime is a time as the world counts it: milliseconds since the beginning of 2020.
+// worldTime converts a time to the world's: milliseconds since the beginning of 2020.
 func worldTime(t time.Time) int64 { return t.UnixMilli() - worldEpoch.UnixMilli() }
 
 var worldEpoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Close ends all connections, closes the ports and returns when nothing runs any more. What was recorded can be judged
-// and written afterwards, as it was before that.
+// Close ends all connections, closes the ports and returns when nothing runs any more. What was recorded can still be
+// judged and written afterwards.
 func (e *Ensemble) Close() error {
 	e.mu.Lock()
 	if e.closed {
@@ -172,8 +172,8 @@ func (e *Ensemble) Close() error {
 	return nil
 }
 
-// do changes the world, lets happen what can happen now, and sends what came of it: on the connection self by itself,
-// before it returns, on others by goroutines of their own.
+// do changes the world, makes everything happen that can happen now, and sends the results. It writes to the connection
+// self before it returns, and to others in their own goroutines.
 func (e *Ensemble) do(self *conn, f func() error) error {
 	e.mu.Lock()
 	if e.closed {
@@ -209,7 +209,7 @@ func (e *Ensemble) do(self *conn, f func() error) error {
 	return err
 }
 
-// settle makes steps until nothing is left that can happen now, and notes them.
+// settle makes steps until none is possible now, and records them.
 func (e *Ensemble) settle() {
 	for {
 		e.eager.Settle(e.world)
@@ -223,7 +223,7 @@ func (e *Ensemble) settle() {
 			e.conclude(s)
 		}
 	}
-	if k := e.world.Leader(); k != e.leader { // the timers of all sessions start anew
+	if k := e.world.Leader(); k != e.leader { // the timers of all sessions restart
 		e.leader = k
 		for _, s := range e.sessions { // order-free: each by itself
 			s.touch()
@@ -247,7 +247,7 @@ func (e *Ensemble) clock(d time.Duration, f func()) {
 	}
 }
 
-// reap is the container check.
+// reap runs the container check.
 func (e *Ensemble) reap() {
 	e.do(nil, func() error { e.reaping = true; return nil })
 	e.do(nil, func() error { e.reaping = false; return nil })
@@ -261,7 +261,7 @@ func (e *Ensemble) server(k int) error {
 	return nil
 }
 
-// limitOutput ends the connections of clients that do not read, when too much waits for them.
+// limitOutput ends the connections of clients that do not read when too much output waits for them.
 func (e *Ensemble) limitOutput() {
 	for _, c := range e.dirty {
 		if c.waiting() > maxOutput {

@@ -13,8 +13,9 @@ import (
 	"zksim/model/jute"
 )
 
-// handshake answers the first packet of a connection. The checks are in the order of ZooKeeperServer.
-// processConnectRequest: what the client has seen, the old connection of the session, the password, the session.
+// handshake answers the first packet of a connection. The checks are in the order of
+// ZooKeeperServer.processConnectRequest: what the client has seen, the old connection of the session, the password, the
+// session.
 func (c *conn) handshake(packet []byte) error {
 	hello, err := jute.ParseConnectRequest(packet)
 	if err != nil {
@@ -27,12 +28,12 @@ func (c *conn) handshake(packet []byte) error {
 		if e.closed {
 			return ErrClosed
 		}
-		if !e.serves() || c.over() { // by a reset, or a kill, before it was its turn
+		if !e.serves() || c.over() { // by a reset or a kill before its turn
 			return errEnded
 		}
-		c.received(&model.Request{Op: unknownOp}) // cons tells of a new session, see openSession
+		c.received(&model.Request{Op: unknownOp}) // cons shows a new session, see openSession
 		if hello.LastZxid > e.world.Stores()[c.server].Zxid() {
-			if e.resets > 0 && hello.Session != 0 && !e.knows(&hello) { // it has seen what was before a Reset
+			if e.resets > 0 && hello.Session != 0 && !e.knows(&hello) { // it has seen the time before a Reset
 				return c.expired()
 			}
 			return errEnded
@@ -44,7 +45,7 @@ func (c *conn) handshake(packet []byte) error {
 	})
 }
 
-// over reports whether the connection has ended, or will when all is written.
+// over reports whether the connection has ended, or will end when its output is written.
 func (c *conn) over() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,7 +59,7 @@ func (c *conn) openSession(timeout int64) error {
 	s.timeout = e.granted(int32(timeout))
 	s.client = e.world.Join(s)
 	id, err := s.client.Open(c.server, int32(timeout))
-	if err != nil { // as one that hangs until its client gives up
+	if err != nil { // like a connection that hangs until its client gives up
 		e.world.Leave(s.client)
 		return err
 	}
@@ -70,12 +71,12 @@ func (c *conn) openSession(timeout int64) error {
 	return nil
 }
 
-// knows reports whether the password is that of the session, as it is not for a session of before a Reset.
+// knows reports whether the password is that of the session. For a session from before a Reset it is not.
 func (e *Ensemble) knows(hello *jute.ConnectRequest) bool {
 	return string(hello.Password) == string(e.password(hello.Session))
 }
 
-// reattach gives the connection the session that the client has had on another one.
+// reattach attaches the connection to the session that the client had on another one.
 func (c *conn) reattach(hello *jute.ConnectRequest) error {
 	e := c.e
 	s := e.sessions[hello.Session]
@@ -94,7 +95,7 @@ func (c *conn) reattach(hello *jute.ConnectRequest) error {
 	}
 	err := s.attachAt(c.server, hello.LastZxid)
 	switch {
-	case errors.Is(err, zk.ErrSessionExpired): // and a server that lags goes on with it
+	case errors.Is(err, zk.ErrSessionExpired): // but a server that lags goes on with it
 		e.record.expired(e.world, hello.Session)
 		return c.expired()
 	case err != nil:
@@ -105,7 +106,7 @@ func (c *conn) reattach(hello *jute.ConnectRequest) error {
 	return nil
 }
 
-// dropAt ends the connections that the session has to a server.
+// dropAt ends the connections of the session to a server.
 func (s *session) dropAt(server int) {
 	for _, x := range append([]*session{s}, s.left...) {
 		if x.conn != nil && x.conn.server == server {
@@ -115,7 +116,7 @@ func (s *session) dropAt(server int) {
 	}
 }
 
-// attachAt has the world connect the session to a server.
+// attachAt connects the session to a server in the world.
 func (s *session) attachAt(server int, seen int64) error {
 	if s.conn != nil {
 		return s.move(server, seen)
@@ -123,8 +124,8 @@ func (s *session) attachAt(server int, seen int64) error {
 	return s.client.Reattach(server, seen)
 }
 
-// waits reports whether a session that a fault has sent to another server is not taken elsewhere yet. It is after a
-// while: a client need not know that server.
+// waits reports whether a session that a fault has sent to one server may not yet connect to another. After a while it
+// may, because a client need not know that server.
 func (s *session) waits() bool {
 	if s.sent.IsZero() {
 		s.sent = time.Now()
@@ -132,7 +133,7 @@ func (s *session) waits() bool {
 	return time.Since(s.sent) < s.e.options.Lag
 }
 
-// attach makes this the connection of a session, and says so.
+// attach makes this the connection of a session, and tells the client.
 func (c *conn) attach(s *session) {
 	c.session, s.conn, s.quit, s.over, s.sent = s, c, false, false, time.Time{}
 	c.e.record.note("connect %s s%d", s.client.Name(), c.server+1)
@@ -141,20 +142,20 @@ func (c *conn) attach(s *session) {
 	c.greet(c.connectResponse(s))
 }
 
-// connectResponse is what tells a client of its session.
+// connectResponse returns the packet that tells a client its session.
 func (c *conn) connectResponse(s *session) jute.ConnectResponse {
 	return jute.ConnectResponse{Timeout: int32(s.timeout.Milliseconds()), Session: s.id, Password: c.e.password(s.id),
 		Old: c.old}
 }
 
-// expired says that there is no such session.
+// expired tells the client that its session does not exist.
 func (c *conn) expired() error {
 	c.greet(jute.ConnectResponse{Password: make([]byte, jute.PasswordLen), Old: c.old})
 	c.end(byFIN)
 	return nil
 }
 
-// remote is the address of the client as an identity.
+// remote returns the address of the client as an identity.
 func (c *conn) remote() []model.ID {
 	addr, err := netip.ParseAddrPort(c.sock.RemoteAddr().String())
 	if err != nil {
@@ -167,7 +168,7 @@ func (c *conn) remote() []model.ID {
 	return slices.Clip(c.e.origin)
 }
 
-// greet has the answer to the handshake written.
+// greet queues the answer to the handshake.
 func (c *conn) greet(w jute.ConnectResponse) {
 	c.mu.Lock()
 	at := len(c.out)
@@ -177,18 +178,19 @@ func (c *conn) greet(w jute.ConnectResponse) {
 	c.mark()
 }
 
-// The requests that the world gets in place of those whose record cannot be read: they fail with
-// model.MarshallingError, one as a txn and the other not.
+// The requests that the world gets in place of those whose record cannot be read. They fail with
+// model.MarshallingError, the first as a txn and the second not.
 var (
 	garbledWrite = model.Request{Op: model.OpError, Version: int32(model.MarshallingError)}
 	garbledRead  = model.Request{Op: model.OpAddWatch, Mode: -1}
 )
 
-// pathlessMulti is the request that the world gets in place of a multi that has no path somewhere, and that is refused
-// before there is a txn: it fails with model.MarshallingError and an empty list of results.
+// pathlessMulti replaces a multi in which some operation has no path and which is refused before there is a txn. It
+// fails with model.MarshallingError and an empty list of results.
 var pathlessMulti = model.Request{Op: model.OpMultiRead, Ops: []model.Request{{Op: model.OpCheck}}}
 
-// pathless reports whether a multi is such a one. If its operations are not of one kind it cannot even be read.
+// pathless reports whether pathlessMulti replaces a multi. A multi whose operations are of both kinds cannot even be
+// read.
 func pathless(ops []model.Request) bool {
 	null, reads := false, 0
 	for i := range ops {
@@ -203,16 +205,16 @@ func pathless(ops []model.Request) bool {
 	return null && (reads == 0 || reads == len(ops))
 }
 
-// unknownOp is an operation that there is not.
+// unknownOp is an operation that does not exist.
 const unknownOp model.Op = -1000
 
-// admitted returns the request to execute for one that was read with an error, or none. Strings are those that Java
-// makes of their bytes.
+// admitted returns the request to execute for one that was read with err, which may be nil. Its strings are those that
+// Java makes of their bytes.
 func admitted(q model.Request, err error) model.Request {
 	switch {
-	case q.Op == model.OpError: // the server's own
+	case q.Op == model.OpError: // only servers use it
 		return model.Request{Op: unknownOp}
-	case q.Op == model.OpDeleteContainer: // not parsed, since no client may send it
+	case q.Op == model.OpDeleteContainer: // not parsed, because no client may send it
 		return model.Request{Op: q.Op}
 	case err != nil && q.Op == model.OpReconfig: // parsed before there is a txn
 		return garbledRead
@@ -220,7 +222,7 @@ func admitted(q model.Request, err error) model.Request {
 		return garbledWrite
 	case err != nil:
 		return garbledRead
-	case q.Op == model.OpCreateSession: // of one that there is; a txn without effect
+	case q.Op == model.OpCreateSession: // for an existing session; a txn without effect
 		return model.Request{Op: model.OpError}
 	case q.Op == model.OpMulti && pathless(q.Ops):
 		return pathlessMulti
@@ -229,10 +231,10 @@ func admitted(q model.Request, err error) model.Request {
 	return q
 }
 
-// decodeStrings makes valid UTF-8 of the strings of a request.
+// decodeStrings makes the strings of a request valid UTF-8.
 func decodeStrings(q *model.Request) {
 	decodeString(&q.Path)
-	if q.Op == model.OpAuth && q.Data != nil { // whose data are a string, too
+	if q.Op == model.OpAuth && q.Data != nil { // its data is a string too
 		q.Data = jute.ValidText(q.Data)
 	}
 	for i := range q.ACL {

@@ -17,14 +17,14 @@ import (
 	"zksim/reports"
 )
 
-// The control channel is HTTP with JSON, for tests in any language. docs/serve.md has each request with curl.
+// The control channel is HTTP with JSON, for tests in any language. docs/serve.md shows each request with curl.
 
-// Answer is what every request gets that is no GET: whether it was done, and what has struck so far.
+// Answer is the answer to every request except GET: whether it was carried out, and what has struck so far.
 type Answer struct {
-	Error  string     `json:"error,omitempty"` // empty: it was done
+	Error  string     `json:"error,omitempty"` // empty: it was carried out
 	Struck []Strike   `json:"struck"`
 	Rules  []Rule     `json:"rules"`
-	Judged *Judgement `json:"judged,omitempty"` // by reset: what was before
+	Judged *Judgement `json:"judged,omitempty"` // by reset: of the time before it
 }
 
 const (
@@ -33,8 +33,9 @@ const (
 	maxAnswers     = 2
 )
 
-// Control opens the control channel at an address, and returns its URL. At an address that is not of loopback it needs
-// a token, which every request has to have in its header Authorization, after "Bearer ". It ends with the ensemble.
+// Control opens the control channel at an address and returns its URL. An address that is not on loopback needs a
+// token, which every request must send in its header Authorization, after "Bearer ". The channel ends with the
+// ensemble.
 func (e *Ensemble) Control(addr, token string) (url string, err error) {
 	if err := private(addr, token, "control channel"); err != nil {
 		return "", err
@@ -46,7 +47,7 @@ func (e *Ensemble) Control(addr, token string) (url string, err error) {
 	return e.serveHTTP(l, e.Handler(token))
 }
 
-// private returns an error for an address that is not of loopback and has no token.
+// private returns an error if the address is not on loopback and there is no token.
 func private(addr, token, what string) error {
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		return fmt.Errorf("serve: %s %q, expected host:port: %w", what, addr, err)
@@ -57,7 +58,7 @@ func private(addr, token, what string) error {
 	return nil
 }
 
-// serveHTTP serves on a port, which it closes, until the ensemble is closed.
+// serveHTTP serves on a listener until the ensemble is closed, and closes it.
 func (e *Ensemble) serveHTTP(l net.Listener, h http.Handler) (url string, err error) {
 	server := &http.Server{Handler: h, ReadTimeout: controlTimeout, IdleTimeout: controlTimeout,
 		MaxHeaderBytes: maxOrder}
@@ -80,8 +81,8 @@ func (e *Ensemble) serveHTTP(l net.Listener, h http.Handler) (url string, err er
 	return "http://" + reachable(l), nil
 }
 
-// Handler is the control channel, for a server of the caller's. Pages of other sites that a browser shows have no
-// access. With a token, each request needs it; without, one has to be to localhost or to an address of loopback.
+// Handler returns the control channel, for use in the caller's own HTTP server. Pages of other sites in a browser have
+// no access. With a token, each request needs it. Without one, each request must go to localhost or a loopback address.
 func (e *Ensemble) Handler(token string) http.Handler {
 	mux := http.NewServeMux()
 	names := "GET /state /judge /history, POST"
@@ -112,7 +113,7 @@ func (e *Ensemble) Handler(token string) http.Handler {
 	return guarded(mux, token)
 }
 
-// absent answers what the control channel does not have.
+// absent answers requests that the control channel does not have.
 func absent(status int, expected string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		text := fmt.Sprintf("%s %.60q, expected %s", r.Method, r.URL.Path, expected)
@@ -120,8 +121,9 @@ func absent(status int, expected string) http.HandlerFunc {
 	}
 }
 
-// guarded lets pass what comes from a test, not from a page in a browser, and has the token. Answers that may be long
-// are made a few at a time: clients of the ensemble wait for each, and it takes memory until it was read.
+// guarded passes on requests that come from a test, not from a page in a browser, and have the token. It handles only a
+// few requests with possibly long answers at a time: clients of the ensemble wait for each, and it takes memory until
+// it is read.
 func guarded(h http.Handler, token string) http.Handler {
 	slots := make(chan struct{}, maxAnswers)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -130,7 +132,7 @@ func guarded(h http.Handler, token string) http.Handler {
 		switch {
 		case r.Header.Get("Origin") != "":
 			http.Error(w, "no pages of a browser", http.StatusForbidden)
-		case token == "" && !local(r.Host): // a page whose name was made to mean this machine sends no Origin with a GET
+		case token == "" && !local(r.Host): // a page whose host name points to this machine sends no Origin with a GET
 			http.Error(w, "expected a request to localhost or to an address of loopback", http.StatusForbidden)
 		case token != "" && subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), bearer) == 0:
 			http.Error(w, "expected the header Authorization: Bearer TOKEN", http.StatusUnauthorized)
@@ -147,7 +149,7 @@ func guarded(h http.Handler, token string) http.Handler {
 	})
 }
 
-// slowly is for a client that may read as slowly as it likes, but not nothing for longer than a timeout.
+// slowly lets a client read as slowly as it likes, as long as it reads something within each timeout.
 type slowly struct {
 	http.ResponseWriter
 	timeout time.Duration
@@ -165,7 +167,7 @@ func (s slowly) Write(b []byte) (n int, err error) {
 	return n, nil
 }
 
-// local reports whether the host of a request, with or without a port, is localhost or an address of loopback.
+// local reports whether the host of a request, with or without a port, is localhost or a loopback address.
 func local(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -174,7 +176,7 @@ func local(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// answer says whether an order was carried out.
+// answer reports whether an order was carried out.
 func (e *Ensemble) answer(w http.ResponseWriter, judged *Judgement, err error) {
 	a, status := Answer{Judged: judged}, http.StatusOK
 	a.Struck, a.Rules = e.Strikes()

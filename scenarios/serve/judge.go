@@ -10,14 +10,14 @@ import (
 	"zksim/model/history"
 )
 
-// Judgement is what can be said of a run from the wire alone.
+// Judgement is what can be said about a run from the wire alone.
 type Judgement struct {
 	judge.Judgement
-	// Before are the violations that were found at each [Ensemble.Reset], the first 100 of all, as "before reset 1: ...".
+	// Before lists the violations found at each [Ensemble.Reset], the first 100 of all, as "before reset 1: ...".
 	Before []string `json:"before"`
 }
 
-// Judge judges all that has happened since the beginning or the last Reset.
+// Judge judges everything since the beginning or the last Reset.
 func (e *Ensemble) Judge() Judgement {
 	e.mu.Lock()
 	v := e.evidence()
@@ -26,17 +26,17 @@ func (e *Ensemble) Judge() Judgement {
 	return Judgement{v.judge(), before}
 }
 
-// evidence is what there is to judge. It is taken with the ensemble locked, and looked at afterwards.
+// evidence is what can be judged. It is collected with the ensemble locked and examined afterwards.
 type evidence struct {
 	events   chunks
 	clients  int
 	steps    int
-	tree     []model.Znode   // in no order
+	tree     []model.Znode   // unsorted
 	sessions map[int64]int32 // clients
 	circumstances
 }
 
-// circumstances are what the judges have to know besides the history.
+// circumstances are what the judges must know besides the history.
 type circumstances struct {
 	forgotten int            // events, the oldest ones
 	away      map[int32]away // clients without a connection
@@ -45,14 +45,14 @@ type circumstances struct {
 	asked     bool // before a reset
 }
 
-// earlier is what a judgement of what was after a reset does not ask for again: a test may end with one.
+// earlier is what a judgement after a reset does not require again, because a test may end with a reset.
 type earlier struct {
 	asked bool   // clients have asked for something
-	times []int  // that rules of the options have struck
-	unmet []Rule // that were added, and had not struck when a reset took them away
+	times []int  // how often rules of the options have struck
+	unmet []Rule // added rules that had not struck when a reset removed them
 }
 
-// add adds what was before a reset, of which this is the evidence. So many rules, the first ones, are of the options.
+// add adds the evidence of the time before a reset. The first ofOptions rules are those of the options.
 func (x *earlier) add(v *evidence, ofOptions int) {
 	x.asked = x.asked || slices.ContainsFunc(v.events.all(), judge.Asks)
 	if x.times == nil {
@@ -68,7 +68,7 @@ func (x *earlier) add(v *evidence, ofOptions int) {
 	}
 }
 
-// away is what is known of a client that has no connection.
+// away says what is known about a client that has no connection.
 type away string
 
 const (
@@ -76,10 +76,10 @@ const (
 	hasGone     away = "gone"
 )
 
-// usualReturn is how long clients may take to connect again when something else than they has ended their connection.
+// usualReturn is how long clients may take to reconnect when they have not ended the connection themselves.
 const usualReturn = 5 * time.Second
 
-// evidence copies what may change. After Close it is what there was before.
+// evidence copies what may change. After Close it returns the evidence as of Close.
 func (e *Ensemble) evidence() evidence {
 	if e.closed {
 		return e.final
@@ -95,7 +95,7 @@ func (e *Ensemble) evidence() evidence {
 			v.sessions[s.id] = client
 		}
 		switch {
-		case s.conn != nil, s.over: // or it has closed its session, and only the servers do not know
+		case s.conn != nil, s.over: // or it has closed its session and only the servers do not know
 		case s.quit, e.led() && time.Since(s.lost) > usualReturn:
 			v.away[client] = hasGone
 		default:
@@ -111,7 +111,7 @@ func (v *evidence) history() *history.History {
 	h.Reset(v.clients)
 	h.Events, h.Steps, h.Txns = v.events.all(), v.steps, true
 	h.Outcome = history.Stopped
-	tree := slices.Clone(v.tree) // several may look at what there was at the end
+	tree := slices.Clone(v.tree) // several goroutines may use the evidence
 	model.SortTree(tree)
 	for _, z := range tree {
 		h.Tree = append(h.Tree, history.Node{Path: z.Path, Data: string(z.Data), Owner: z.Stat.EphemeralOwner,
@@ -151,7 +151,7 @@ func (v *circumstances) judge(h *history.History) judge.Judgement {
 	return j
 }
 
-// leftOver finds the ephemerals of clients that have gone without closing their sessions.
+// leftOver finds the ephemerals of clients that left without closing their sessions.
 func (v *circumstances) leftOver(j *judge.Judgement, h *history.History) {
 	n := 0
 	for _, z := range h.Tree {

@@ -15,42 +15,43 @@ import (
 	"zksim/model/history"
 )
 
-// Options are the settings of an ensemble. The zero value is useful: one server on a free port of loopback.
+// Options are the settings of an ensemble. The zero value is useful: one server on a free loopback port.
 type Options struct {
-	// Listen is the address of the first server, host:port, or of all three, with commas between them; "" is
-	// 127.0.0.1:0, a free port. If only the first is given the others have the ports after it, or free ones, too.
+	// Listen is the address of the first server, host:port, or the addresses of all three, separated by commas. "" is
+	// 127.0.0.1:0, a free port. If only the first is given, the others have the ports after it, or free ones too.
 	Listen string
-	// Nodes is how many servers there are, 1 or 3; 0 means 1.
+	// Nodes is the number of servers, 1 or 3; 0 means 1.
 	Nodes int
 
-	// TickTime is ZooKeeper's unit of time; 0 means 2 s. A session expires between its timeout and one tick later, by
-	// the clock of the machine. Whole milliseconds.
+	// TickTime is ZooKeeper's unit of time, in whole milliseconds; 0 means 2 s. A session expires between its timeout and
+	// one tick later, by the machine's clock.
 	TickTime time.Duration
-	// MinSessionTimeout and MaxSessionTimeout bound what clients are granted; 0 means 2 and 20 ticks.
+	// MinSessionTimeout and MaxSessionTimeout bound the timeouts that clients are granted; 0 means 2 and 20 ticks.
 	MinSessionTimeout, MaxSessionTimeout time.Duration
-	// ContainerCheck is how often containers and ttl znodes that are due are deleted; 0 means a minute.
+	// ContainerCheck is how often containers and TTL znodes that are due are deleted; 0 means a minute.
 	ContainerCheck time.Duration
 	// MaxPacket is jute.maxbuffer, in bytes; 0 means model.MaxPacketLen. The connection of a client that sends a longer
 	// packet ends.
 	MaxPacket int
 
-	// Faults is what goes wrong. A rule strikes as soon as it can; with a Seed, one that has no nth lets requests pass
-	// that are drawn.
+	// Faults is the plan of faults. A rule strikes as soon as it can. With a Seed, a rule without nth lets some requests
+	// pass, which the seed draws.
 	Faults faults.Plan
-	// Seed draws what a plan leaves open: which of the requests that a rule fits are struck, how connections end, and the
-	// order of children. 0 draws nothing: the first ones, with FIN, and in the order of a real server.
+	// Seed draws what a plan leaves open: which of the requests that match a rule are struck, how connections end, and the
+	// order of children. 0 draws nothing: the first requests are struck, connections end with FIN, and children are in the
+	// order of a real server.
 	Seed uint64
-	// Lag is how long what a fault suspends stays so: a server that is cut off or deposed, a slow connection; 0 means
-	// 200 ms. See also [Ensemble.Continue].
+	// Lag is how long a fault suspends something: a server that is cut off or deposed, a slow connection; 0 means 200 ms.
+	// See also [Ensemble.Continue].
 	Lag time.Duration
 
-	// Events is how many events of the history are kept; 0 means a million. The oldest ones are forgotten first, also
-	// when the paths and data of all take more than 512 MB.
+	// Events is how many events of the history are kept; 0 means a million. The oldest are forgotten first. They are also
+	// forgotten when the paths and data of all events take more than 512 MB.
 	Events int
-	// Record keeps all requests, up to as many as Events and 256 MB, for [Ensemble.WriteRecording].
+	// Record keeps all requests, at most as many as Events and 256 MB, for [Ensemble.WriteRecording].
 	Record bool
-	// Step, if not nil, hears of each step, as "serve c1" or "lose-reply c2". It is called with everything at a halt and
-	// must not call the ensemble.
+	// Step, if not nil, is called with each step, such as "serve c1" or "lose-reply c2". Everything is halted during the
+	// call, which must not call the ensemble.
 	Step func(name string)
 }
 
@@ -65,8 +66,8 @@ const (
 	longestTimeout = math.MaxInt32 * time.Millisecond // of a session
 )
 
-// unserved are the faults that strike simulated code or what was there before it, and why a plan for others cannot
-// have them.
+// unserved lists the faults that strike simulated code, or something that existed before it, and why a plan for other
+// code cannot have them.
 var unserved = []struct{ name, why string }{
 	{"pause", "it stops a simulated process; stop your own"},
 	{"crash", "it ends a simulated process; end your own"},
@@ -82,11 +83,11 @@ var unserved = []struct{ name, why string }{
 	{"lost-early", "it is what a client's library does, and yours goes by a clock of its own"},
 }
 
-// contract is the plan of all that can happen.
+// contract is the name of the plan of all possible faults.
 const contract = "contract"
 
 // ParsePlan reads a plan in the language of package faults, see [faults.ParseServed], or "contract", which is
-// [Contract]. It returns an error for one that is not [Servable].
+// [Contract]. It returns an error for a plan that is not [Servable].
 func ParsePlan(text string) (faults.Plan, error) {
 	if strings.TrimSpace(text) == contract {
 		return Contract(), nil
@@ -115,7 +116,7 @@ func Servable(p faults.Plan) error {
 }
 
 // Contract is [faults.Contract] without the faults that cannot happen to clients outside of the simulator, and with
-// those that only these can tell from others.
+// faults that only such clients can tell from others.
 func Contract() faults.Plan {
 	p := append(faults.Contract(), faults.Connections()...)
 	return slices.DeleteFunc(p, func(r faults.Rule) bool { return Servable(faults.Plan{r}) != nil })
@@ -134,7 +135,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Nodes != 1 && o.Nodes != 3 {
 		return o, fmt.Errorf("serve: %s, expected 1 or 3", history.Counted(o.Nodes, "server"))
 	}
-	for _, d := range []struct { // these two first, since more than the longest one may have overflown
+	for _, d := range []struct { // these two first: a duration derived from a longer one may have overflowed
 		name  string
 		value time.Duration
 		most  time.Duration
@@ -163,7 +164,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, Servable(o.Faults)
 }
 
-// following returns the addresses of all servers, given that of the first.
+// following returns the addresses of all servers, given the first.
 func (o *Options) following(addr string) (list []string, err error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

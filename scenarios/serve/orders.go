@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// order is what can be asked for by a POST on the control channel.
+// order is a POST request of the control channel.
 type order struct {
 	name  string
-	takes []argument // of JSON; the first one that a body of text fits is what that means
+	takes []argument // fields of JSON; a text body is the first one that it fits
 	run   func(ctx context.Context, e *Ensemble, f *arguments) (*Judgement, error)
 }
 
@@ -26,17 +26,17 @@ type arguments struct {
 	Client    int    `json:"client"`  // 1 for c1
 	Session   *int64 `json:"session"` // its id
 	Server    int    `json:"server"`  // 1 for s1
-	Calm      int64  `json:"ms"`      // for how long nothing must have come, milliseconds
+	Calm      int64  `json:"ms"`      // how long nothing must have come, in milliseconds
 	Violation string `json:"violation"`
 }
 
-// argument is a field of JSON that orders take.
+// argument is a JSON field that orders take.
 type argument struct {
 	name    string
-	text    func(f *arguments, text string) error // takes it from a body of text
+	text    func(f *arguments, text string) error // reads it from a text body
 	expects string
 	sample  string // as JSON
-	blank   bool   // an order without it is carried out, or refused, by itself
+	blank   bool   // the order itself accepts or refuses its absence
 }
 
 var (
@@ -79,7 +79,7 @@ const (
 	maxCalm   = 60_000
 )
 
-// orders are all that there are.
+// orders lists all orders.
 var orders = []order{
 	{"report", []argument{violationArg}, func(_ context.Context, e *Ensemble, f *arguments) (*Judgement, error) {
 		return nil, e.Report(f.Violation)
@@ -109,7 +109,7 @@ var orders = []order{
 	}},
 }
 
-// obey does what a body says.
+// obey carries out the order in a body.
 func (o *order) obey(ctx context.Context, e *Ensemble, body string) (*Judgement, error) {
 	f, err := o.read(strings.TrimSpace(body))
 	if err != nil {
@@ -118,7 +118,7 @@ func (o *order) obey(ctx context.Context, e *Ensemble, body string) (*Judgement,
 	return o.run(ctx, e, f)
 }
 
-// read reads the body of a request: JSON with fields that the order takes, or the text of one of them.
+// read reads the body of a request: JSON with a field that the order takes, or the text of one of them.
 func (o *order) read(body string) (*arguments, error) {
 	f := &arguments{Calm: usualCalm}
 	switch {
@@ -166,7 +166,7 @@ func (o *order) readJSON(body string, f *arguments) error {
 	return fmt.Errorf("%s: expected one of %s", o.name, strings.Join(names, " and "))
 }
 
-// json takes the field from JSON: its text, or the number that it is.
+// json reads the field from JSON: a string with its text, or a number.
 func (x *argument) json(f *arguments, order string, raw json.RawMessage) error {
 	var text *string
 	err := json.Unmarshal(raw, &text)
@@ -198,5 +198,5 @@ func (e *Ensemble) quietOrdered(ctx context.Context, f *arguments) error {
 	return e.Quiet(ctx, time.Duration(f.Calm)*time.Millisecond)
 }
 
-// errNoRules is the error of an order to strike with nothing.
+// errNoRules is the error of an order to strike without rules.
 var errNoRules = errors.New("serve: the plan has no rules, expected one as lose-reply=1@client=c1")

@@ -6,24 +6,24 @@ import (
 )
 
 // A connection is parked when nothing comes in: it has no goroutine until the system says that there is something to
-// read. On other systems than Linux a goroutine waits in its read instead, which costs some kilobytes.
+// read. On systems other than Linux a goroutine waits in its read instead, which costs a few kilobytes.
 
 const (
-	// idleTime is for how long nothing must have come from a busy connection before it is parked.
+	// idleTime is how long a busy connection must be silent before it is parked.
 	idleTime = time.Second
-	// busyTime: a connection that is woken within this time after it was parked is busy.
+	// busyTime: a connection that is woken within this time after it was parked counts as busy.
 	busyTime = 100 * time.Millisecond
 )
 
-// parking has the connections that are parked, or were.
+// parking has the connections that are, or were, parked.
 type parking struct {
 	mu     sync.Mutex
 	poller *poller // nil until one was parked
-	failed bool    // no connection can be parked: the system lacks something, or all is being closed
-	conns  []*conn // by their file descriptors
+	failed bool    // connections cannot be parked: the system lacks something, or everything is being closed
+	conns  []*conn // by file descriptor
 }
 
-// park has the connection go on without a goroutine: the one that calls must not touch it any more, unless park returns
+// park makes the connection go on without a goroutine. The caller must not touch it any more, unless park returns
 // false.
 func (c *conn) park() bool {
 	c.mu.Lock()
@@ -41,7 +41,7 @@ func (c *conn) park() bool {
 	return true
 }
 
-// add has the poller say when there is something to read.
+// add makes the poller report when there is something to read.
 func (l *parking) add(c *conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,8 +71,8 @@ func (l *parking) add(c *conn) bool {
 	return true
 }
 
-// readable hears of a file descriptor that there may be something to read. It may be that of a connection which is not
-// the one that was meant, and finds nothing.
+// readable is called when there may be something to read on a file descriptor. The descriptor may now belong to another
+// connection, which then finds nothing.
 func (l *parking) readable(fd int) {
 	l.mu.Lock()
 	var c *conn
@@ -95,7 +95,7 @@ func (c *conn) wake() {
 	}
 }
 
-// leave says that the connection is about to be closed. c.mu is held.
+// leave must be called before the connection is closed. c.mu is held.
 func (c *conn) leave() {
 	if c.fd > 0 {
 		l := &c.e.parking
@@ -109,8 +109,8 @@ func (c *conn) leave() {
 	c.wake()
 }
 
-// close ends the poller. No connection can be parked any more. It waits for a call of readable that goes on, so no lock
-// may be held that this one takes.
+// close ends the poller. No connection can be parked any more. It waits for a running call of readable, so the caller
+// must not hold a lock that readable takes.
 func (l *parking) close() {
 	l.mu.Lock()
 	p := l.poller

@@ -34,7 +34,7 @@ func newPoller() (*poller, error) {
 	return p, nil
 }
 
-// arm has run say once when there is something to read on a connection, or it has ended. It notes its file descriptor.
+// arm makes run report once when the connection has something to read or has ended. It records the file descriptor.
 func (p *poller) arm(c *conn) bool {
 	sock, ok := c.sock.(syscall.Conn)
 	if !ok {

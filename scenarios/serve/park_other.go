@@ -7,7 +7,7 @@ import "errors"
 // parks reports whether connections can be parked on this system.
 const parks = false
 
-// poller is what this system has none of.
+// poller does not exist on this system.
 type poller struct{}
 
 func newPoller() (*poller, error) { return nil, errors.ErrUnsupported }

@@ -36,8 +36,8 @@ func (o *Options) listen() (list []net.Listener, err error) {
 	return list, nil
 }
 
-// listen opens a port. A free one is opened by its number in the end, since the system keeps only those for a socket,
-// when that is shut, that were asked for.
+// listen opens a port. For a free port it finds one and then opens it by its number, because the system keeps a port
+// for a shut socket only if that port was asked for.
 func listen(addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -54,15 +54,15 @@ func listen(addr string) (net.Listener, error) {
 		if l, err = net.Listen("tcp", net.JoinHostPort(host, port)); err == nil {
 			return l, nil
 		}
-		if l, err = net.Listen("tcp", addr); err != nil { // somebody was faster
+		if l, err = net.Listen("tcp", addr); err != nil { // another process was faster
 			return nil, err
 		}
 	}
 	return l, nil
 }
 
-// reachable returns the address that clients on this machine use for a port: if it is of all addresses, that of
-// loopback.
+// reachable returns the address that clients on this machine use for a port: a loopback address if the port is open on
+// all addresses.
 func reachable(l net.Listener) string {
 	addr, ok := l.Addr().(*net.TCPAddr)
 	if ok && addr.IP.IsUnspecified() {
@@ -71,7 +71,7 @@ func reachable(l net.Listener) string {
 	return l.Addr().String()
 }
 
-// accept takes the connections to server k.
+// accept accepts the connections to server k.
 func (e *Ensemble) accept(k int, l net.Listener) {
 	defer e.running.Done()
 	for pause := time.Duration(0); ; {
@@ -93,7 +93,7 @@ func (e *Ensemble) accept(k int, l net.Listener) {
 	}
 }
 
-// port returns where server k listens, as soon as it does; nil when the ensemble is closed.
+// port returns the listener of server k as soon as it listens; nil when the ensemble is closed.
 func (e *Ensemble) port(k int) net.Listener {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -106,7 +106,7 @@ func (e *Ensemble) port(k int) net.Listener {
 	return e.ports[k]
 }
 
-// reopen has the port of a server that was killed accept connections again.
+// reopen makes the port of a server that was killed accept connections again.
 func (e *Ensemble) reopen(k int) error {
 	if !e.nodes[k].killed {
 		return nil
@@ -119,7 +119,7 @@ func (e *Ensemble) reopen(k int) error {
 	return nil
 }
 
-// connected begins a connection.
+// connected starts a connection.
 func (e *Ensemble) connected(k int, sock net.Conn) {
 	c := newConn(e, k, sock)
 	e.mu.Lock()

@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// shut has a port refuse connections, and those that wait to be accepted are reset. The socket keeps the port: nobody
-// else gets it.
+// shut makes a port refuse connections, and resets those that wait to be accepted. The socket keeps the port, so no
+// other process gets it.
 func shut(l net.Listener) error {
 	return controlled(l, func(fd int) error {
-		// As long as the socket does not listen, this option would let others have the port that set it, too.
+		// While the socket does not listen, this option would let other sockets that set it take the port too.
 		if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 0); err != nil {
 			return os.NewSyscallError("setsockopt", err)
 		}
@@ -20,7 +20,7 @@ func shut(l net.Listener) error {
 	})
 }
 
-// reopen has a port that was shut accept connections again.
+// reopen makes a port that was shut accept connections again.
 func reopen(l net.Listener) (net.Listener, error) {
 	return l, controlled(l, func(fd int) error {
 		if err := syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1); err != nil {
@@ -30,7 +30,7 @@ func reopen(l net.Listener) (net.Listener, error) {
 	})
 }
 
-// backlog is how many connections may wait to be accepted; the system has a limit of its own, which is less.
+// backlog is how many connections may wait to be accepted. The system's own limit is lower.
 const backlog = 1<<16 - 1
 
 // controlled calls f with the file descriptor of a socket.

@@ -9,9 +9,9 @@ import (
 	"zksim/model"
 )
 
-// Read says what the answer to a request has told its client, where that is the same whenever the same requests are
-// made in the same order: data and version, the stems of children, that something is there; neither zxids nor times. Of
-// what servers write below /zookeeper it says nothing, nor of an answer that is an error.
+// Read returns what the answer to a request has told its client, as far as it is the same whenever the same requests
+// are made in the same order: data and version, the stems of children, that something exists; neither zxids nor times.
+// It returns "" for what servers write below /zookeeper, and for an answer that is an error.
 func Read(q *model.Request, res *model.Response) string {
 	if res.Err != model.OK || strings.HasPrefix(q.Path, "/zookeeper") {
 		return ""
@@ -44,7 +44,8 @@ func Read(q *model.Request, res *model.Response) string {
 	return ""
 }
 
-// Stem is a path without the number of a sequential znode and without what a library has drawn to know it again.
+// Stem returns a path without the number of a sequential znode, and without the prefix that a library has drawn to
+// recognize it.
 func Stem(path string) string {
 	const digits = 10
 	if n := len(path) - digits; n >= 0 && strings.Trim(path[n:], "0123456789") == "" {

@@ -10,22 +10,22 @@ import (
 )
 
 // recorder keeps what has happened: the events of the world, and between them, for the judge of znodes, the operations
-// on single znodes with what they were asked and answered.
+// on single znodes with their arguments and answers.
 type recorder struct {
 	limit   int // of events, and of requests
 	events  chunks
-	steps   int   // of worlds that were trimmed
+	steps   int   // made before the world was last trimmed
 	objects int32 // operations so far
 	clients int
 
-	keeps    bool // what follows is wanted, see Recording
+	keeps    bool // keep the fields up to bytes, see Recording
 	requests []recordLine
 	heard    map[int]heard // by client
 	names    []string
-	known    map[string]string // names, each once
-	bytes    int               // of all that
-	gap      string            // why there is nothing of it any more
-	reported []string          // violations, by tests
+	known    map[string]string // interned names
+	bytes    int               // of all these
+	gap      string            // why the recording was given up
+	reported []string          // violations reported by tests
 }
 
 func (r *recorder) reset(limit int, keeps bool) {
@@ -34,16 +34,16 @@ func (r *recorder) reset(limit int, keeps bool) {
 }
 
 const (
-	// maxHistory is how many bytes of paths and data the history has; the oldest events are forgotten first.
+	// maxHistory limits the bytes of paths and data in the history; the oldest events are forgotten first.
 	maxHistory = 512 << 20
-	// maxRecording is how many bytes a recording may take.
+	// maxRecording limits the bytes of a recording.
 	maxRecording = 256 << 20
 )
 
-// step is the number of the step that the world makes next.
+// step returns the number of the world's next step.
 func (r *recorder) step(w *sim.World) int { return r.steps + w.Step() + 1 }
 
-// take takes the events out of the world, which forgets them.
+// take moves the events out of the world.
 func (r *recorder) take(w *sim.World) {
 	if len(w.History.Events) == 0 {
 		return
@@ -59,16 +59,16 @@ func (r *recorder) take(w *sim.World) {
 	w.Trim()
 }
 
-// call is an operation that has no answer yet. Answers come in the order of the requests.
+// call is an operation without an answer. Answers come in the order of the requests.
 type call struct {
-	object int32 // 0: the judge of znodes does not look at it
+	object int32 // 0: the judge of znodes ignores it
 	op     string
-	kept   int // place in recorder.requests; -1: none
+	kept   int // index in recorder.requests; -1: none
 }
 
-// asked notes a request before the world gets it.
+// asked records a request before the world gets it.
 func (r *recorder) asked(s *session, q *model.Request) {
-	if q.Op == model.OpAuth { // which is answered out of order
+	if q.Op == model.OpAuth { // it is answered out of order
 		r.keep(s, q)
 		return
 	}
@@ -90,7 +90,7 @@ func (r *recorder) asked(s *session, q *model.Request) {
 		Path: q.Path, Data: string(q.Data), Version: version, Step: int32(s.e.world.Step())})
 }
 
-// answered notes an answer.
+// answered records an answer.
 func (r *recorder) answered(s *session, q *model.Request, res *model.Response) {
 	if q.Op == model.OpAuth || len(s.calls) == 0 {
 		return
@@ -98,7 +98,7 @@ func (r *recorder) answered(s *session, q *model.Request, res *model.Response) {
 	x := s.calls[0]
 	s.calls = append(s.calls[:0], s.calls[1:]...)
 	r.kept(x.kept, q, res)
-	if x.object == 0 || x.op == "get" && s.e.world.Deposed() == s.conn.server { // which answers a sync by itself
+	if x.object == 0 || x.op == "get" && s.e.world.Deposed() == s.conn.server { // a deposed one answers a sync by itself
 		return
 	}
 	e := history.Event{Kind: history.Return, Client: int32(s.client.ID()), Object: x.object, Op: x.op, Path: q.Path,
@@ -109,14 +109,14 @@ func (r *recorder) answered(s *session, q *model.Request, res *model.Response) {
 	s.e.world.History.Add(e)
 }
 
-// expired notes that a client is told that its session is over. Its client in the world may have left, or may still
+// expired records that a client is told that its session is over. Its client in the world may have left, or may still
 // have a connection to a server that does not know, so the world is not told.
 func (r *recorder) expired(w *sim.World, session int64) {
 	w.History.Add(history.Event{Kind: history.Session, Client: int32(w.Numbered(session)), Step: int32(w.Step()),
 		Op: zk.StateExpired.String(), Session: session})
 }
 
-// cut notes that what has no answer will get none.
+// cut records that unanswered requests will get no answer.
 func (r *recorder) cut(s *session) {
 	s.calls = s.calls[:0]
 	s.synced = false

@@ -10,9 +10,9 @@ import (
 	"zksim/model/history"
 )
 
-// JudgeRecording judges what [Ensemble.WriteRecording] has written: the history that [reports.ReadHistory] has read of
-// it, and r, which is the whole. It comes to what the ensemble itself came to. Gap is what [Ensemble.RecordingGap]
-// said.
+// JudgeRecording judges what [Ensemble.WriteRecording] has written: h is the history that [reports.ReadHistory] has
+// read from it, and r is the whole. The judgement is the same as the ensemble's own. Gap is what
+// [Ensemble.RecordingGap] said.
 func JudgeRecording(h *history.History, r io.Reader) (_ Judgement, gap string, err error) {
 	before, v := []string{}, circumstances{away: map[int32]away{}}
 	err = eachLine(r, func(l *recordLine) error {
@@ -40,7 +40,7 @@ func JudgeRecording(h *history.History, r io.Reader) (_ Judgement, gap string, e
 	return Judgement{v.judge(h), before}, gap, nil
 }
 
-// lines are those from which JudgeRecording has what it must know besides the history.
+// lines returns the lines that tell JudgeRecording what it must know besides the history.
 func (v *evidence) lines(before []string) (list []recordLine) {
 	for _, id := range slices.Sorted(maps.Keys(v.sessions)) {
 		client := v.sessions[id]
@@ -62,7 +62,7 @@ func (v *evidence) lines(before []string) (list []recordLine) {
 	return list
 }
 
-// session takes a line of a session that was there in the end.
+// session reads the line of a session that existed at the end.
 func (v *circumstances) session(h *history.History, l *recordLine) error {
 	id, err := strconv.ParseUint(l.Session, 0, 64)
 	if err != nil || l.Client < 1 {

@@ -17,17 +17,17 @@ import (
 	"zksim/sim"
 )
 
-// Recording is what clients have asked an ensemble for, and what struck them, in a form that package recording makes a
-// scenario of.
+// Recording is what clients have asked of an ensemble, and what struck them. Package recording turns it into a
+// scenario.
 type Recording struct {
 	Servers  int
 	Requests []Asked
-	// Steps are the steps of the world in order, and where clients have connected or gone, as "connect c1 s2" and
+	// Steps are the steps of the world in order, and the connects and disconnects of clients, as "connect c1 s2" and
 	// "disconnect c1".
 	Steps []string
-	// Violations are what the judges, or a test, have said of the run.
+	// Violations are what the judges, or a test, have said about the run.
 	Violations []string
-	// Before are those of the time before a reset, of which there are no requests and steps here.
+	// Before are the violations from before a reset. The requests and steps of that time are not in the recording.
 	Before []string
 }
 
@@ -36,18 +36,18 @@ type Asked struct {
 	Client  int      // 1 for c1
 	Heard   []string // paths of the watch events that have come since the client's last request
 	Request model.Request
-	Err     string // of the answer; empty: it was done, or see Open
-	Path    string // that a create has made
-	Read    string // what the answer says, see [Read]
-	Open    bool   // nobody knows the answer
+	Err     string // error of the answer; empty: success, or see Open
+	Path    string // path that a create has made
+	Read    string // what the answer told, see [Read]
+	Open    bool   // the answer is unknown
 }
 
-// recordingFormat is in the first of the lines that a recording adds to a history.
+// recordingFormat is in the first line that a recording adds to a history.
 const recordingFormat = "zksim recording 4"
 
 // recordLine is a line of a recording.
 type recordLine struct {
-	Kind       string   `json:"kind"` // also of the lines that follow it
+	Kind       string   `json:"kind"` // "recording" for the first line, "end" for the last
 	Format     string   `json:"format,omitempty"`
 	Servers    int      `json:"servers,omitempty"`
 	Incomplete string   `json:"incomplete,omitempty"` // why
@@ -61,17 +61,17 @@ type recordLine struct {
 	Made       string   `json:"made,omitempty"`
 	Read       string   `json:"read,omitempty"`
 	Open       bool     `json:"open,omitempty"`
-	Name       string   `json:"name,omitempty"`    // of a step, or a rule
+	Name       string   `json:"name,omitempty"`    // of a step or a rule
 	Message    string   `json:"message,omitempty"` // of a violation
-	Session    string   `json:"session,omitempty"` // that was there in the end
+	Session    string   `json:"session,omitempty"` // that existed at the end
 	Away       away     `json:"away,omitempty"`
-	Times      int      `json:"times,omitempty"`   // that a rule has struck
+	Times      int      `json:"times,omitempty"`   // how often a rule has struck
 	Earlier    int      `json:"earlier,omitempty"` // ... before a reset
-	Lines      int      `json:"lines,omitempty"`   // of the recording, before this one, which is the last
+	Lines      int      `json:"lines,omitempty"`   // of the recording before this one, which is the last
 }
 
-// WriteRecording writes the history, see [reports.WriteHistory], and after it the requests and steps from which
-// [ReadRecording] makes a recording, unless there is a [Ensemble.RecordingGap], and what [JudgeRecording] has to know.
+// WriteRecording writes the history, see [reports.WriteHistory]. After it come the requests and steps from which
+// [ReadRecording] makes a recording, unless there is a [Ensemble.RecordingGap], and what [JudgeRecording] must know.
 // Options.Record must be set. No client is served while it writes, so it is best called after [Ensemble.Close].
 func (e *Ensemble) WriteRecording(w io.Writer) error {
 	h, _ := e.History()
@@ -102,7 +102,7 @@ func (e *Ensemble) WriteRecording(w io.Writer) error {
 	return b.Flush()
 }
 
-// RecordingGap says why a recording would not be whole, as "more than 1000 clients"; empty if it is.
+// RecordingGap says why a recording would be incomplete, such as "more than 1000 clients"; empty if it is complete.
 func (e *Ensemble) RecordingGap() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -110,25 +110,25 @@ func (e *Ensemble) RecordingGap() string {
 }
 
 const (
-	// maxRequest is how many bytes a request and the events before it may take, the packet in base64.
+	// maxRequest limits the bytes of a request, with the packet in base64, and the events before it.
 	maxRequest = 4 << 20
-	// maxLine is how long a line of a recording may be: JSON has at most six bytes for one.
+	// maxLine limits the length of a line of a recording: JSON takes at most six bytes for one.
 	maxLine = 8 * maxRequest
 )
 
-// ReadRecording reads what [Ensemble.WriteRecording] has written. Errors say which line is wrong, and what was
+// ReadRecording reads what [Ensemble.WriteRecording] has written. Errors name the line that is wrong and what was
 // expected.
 func ReadRecording(r io.Reader) (*Recording, error) {
 	x := &Recording{}
 	return x, eachLine(r, x.add)
 }
 
-// eachLine reads the lines of a recording from the one with its format to the last one. The history before it is
-// skipped. A file that was cut, or has lost lines, is an error.
+// eachLine reads the lines of a recording, from the one with its format to the last one. It skips the history before
+// them. A file that was cut, or has lost lines, is an error.
 func eachLine(r io.Reader, add func(*recordLine) error) error {
 	in := bufio.NewScanner(r)
 	in.Buffer(make([]byte, 0, 64<<10), maxLine)
-	lines, ended, line := 0, false, 1 // so many lines of the recording
+	lines, ended, line := 0, false, 1 // lines counts the lines of the recording
 	for ; in.Scan(); line++ {
 		var l recordLine
 		err := json.Unmarshal(in.Bytes(), &l)
@@ -165,7 +165,7 @@ func eachLine(r io.Reader, add func(*recordLine) error) error {
 	return nil
 }
 
-// known is an error if a recording that begins with this line cannot be read.
+// known returns an error if a recording that begins with this line cannot be read.
 func (l *recordLine) known() error {
 	switch {
 	case l.Format != recordingFormat:
@@ -176,10 +176,10 @@ func (l *recordLine) known() error {
 	return nil
 }
 
-// ErrNoRecording is what ReadRecording returns of a history without one.
+// ErrNoRecording is the error of ReadRecording for a history without a recording.
 var ErrNoRecording = errors.New(`no recording: expected a line {"kind":"recording",...}, as "serve -record" writes`)
 
-// MaxRecorded is the highest number that a client of a recording can have.
+// MaxRecorded is the highest number of a client in a recording.
 const MaxRecorded = 1000
 
 // add takes a line.
@@ -217,14 +217,14 @@ func (r *Recording) add(l *recordLine) error {
 	return nil
 }
 
-// How much memory something of a recording takes, besides its strings.
+// The memory that parts of a recording take, besides their strings.
 const (
 	requestLen = 512
 	heardLen   = 16
 	nameLen    = 16
 )
 
-// spend notes that a recording takes that much more memory, and reports whether it may.
+// spend records that a recording takes n more bytes of memory, and reports whether it may.
 func (r *recorder) spend(n int) bool {
 	if r.bytes += n; r.keeps && r.bytes > maxRecording {
 		r.giveUp(fmt.Sprintf("more than %d MB", maxRecording>>20))
@@ -232,12 +232,12 @@ func (r *recorder) spend(n int) bool {
 	return r.keeps
 }
 
-// giveUp forgets a recording, since it cannot be replayed.
+// giveUp drops a recording that cannot be replayed.
 func (r *recorder) giveUp(why string) {
 	r.keeps, r.gap, r.requests, r.names, r.known, r.heard = false, why, nil, nil, nil, nil
 }
 
-// keep notes a request, and returns where it is among them; -1: nowhere.
+// keep records a request and returns its index; -1 if it is not recorded.
 func (r *recorder) keep(s *session, q *model.Request) int {
 	if !r.keeps || q.Op == model.OpPing {
 		return -1
@@ -259,13 +259,13 @@ func (r *recorder) keep(s *session, q *model.Request) int {
 	return len(r.requests) - 1
 }
 
-// heard is what a client was told since its last request.
+// heard is what a client has been told since its last request.
 type heard struct {
 	paths []string
 	bytes int
 }
 
-// hears notes an event that a client is told.
+// hears records an event that a client is told.
 func (r *recorder) hears(s *session, ev *model.Event) {
 	n := heardLen + len(ev.Path)
 	if client := s.client.ID(); r.keeps && r.spend(n) {
@@ -274,7 +274,7 @@ func (r *recorder) hears(s *session, ev *model.Event) {
 	}
 }
 
-// kept notes the answer to a request.
+// kept records the answer to a request.
 func (r *recorder) kept(at int, q *model.Request, res *model.Response) {
 	if at < 0 || at >= len(r.requests) {
 		return
@@ -292,7 +292,7 @@ func (r *recorder) kept(at int, q *model.Request, res *model.Response) {
 	x.Read = Read(q, res)
 }
 
-// note takes down a step, or what comes to the same in a scenario.
+// note records a step, or what corresponds to one in a scenario.
 func (r *recorder) note(format string, args ...any) {
 	if !r.keeps {
 		return
@@ -322,7 +322,7 @@ func Played(q *model.Request) bool {
 	return false
 }
 
-// Unplayed reports whether go-zookeeper's Multi cannot have such a part.
+// Unplayed reports whether go-zookeeper's Multi cannot contain such an operation.
 func Unplayed(q model.Request) bool {
 	switch q.Op {
 	case model.OpCreate, model.OpCreate2, model.OpDelete, model.OpSetData, model.OpCheck:

@@ -13,29 +13,29 @@ import (
 	"zksim/sim"
 )
 
-// session is a session as a server has it: the far end of a client of the world, with or without a connection.
+// session is a session from the server's side: the far end of a client of the world, with or without a connection.
 type session struct {
 	e        *Ensemble
 	client   *sim.Client
 	id       int64
 	timeout  time.Duration
-	deadline int64  // milliseconds; when it expires if nothing is heard
+	deadline int64  // milliseconds; when it expires if nothing is heard of the client
 	conn     *conn  // nil: none
-	hangup   bool   // the world has to end the connection
+	hangup   bool   // the world must end the connection
 	listed   bool   // in Ensemble.pending
 	requests int    // so far
-	synced   bool   // a sync was the last that it asked, besides reads
-	calls    []call // without an answer, the oldest first
+	synced   bool   // a sync was the last request, apart from reads
+	calls    []call // unanswered, oldest first
 
-	reset bool // the connection ends by a reset
+	reset bool // the connection ends with a reset
 
-	quit bool      // the client has ended its last connection, and no fault had suspended that
-	over bool      // the client has asked on its last connection for its end, though a fault may have lost that
-	lost time.Time // since then it has no connection, although it could
-	sent time.Time // since then it has come to other servers than to that where a fault has sent it; zero: it has not
+	quit bool      // the client has ended its last connection, and no fault had suspended that connection
+	over bool      // the client has asked on its last connection to close the session; a fault may have lost the request
+	lost time.Time // since when it has no connection although it could
+	sent time.Time // since when it has tried servers other than the one that a fault has sent it to; zero: it has not
 
-	left    []*session // connections that it has left by moving to other servers, and that are still open
-	movedTo *session   // of such a connection: the session
+	left    []*session // connections that it has left for other servers and that are still open
+	movedTo *session   // for such a connection: the session
 }
 
 // Reply implements [sim.Far].
@@ -76,7 +76,7 @@ func (s *session) End() {
 // Reset implements [sim.Resetting].
 func (s *session) Reset() { s.reset = true }
 
-// later has the session looked at when the step is over.
+// later makes conclude look at the session when the step is over.
 func (e *Ensemble) later(s *session) {
 	if !s.listed {
 		s.listed = true
@@ -84,7 +84,7 @@ func (e *Ensemble) later(s *session) {
 	}
 }
 
-// conclude does what could not be done while a step was made: it ends the connection, and forgets what has ended.
+// conclude does what cannot be done during a step: it ends the connection, and forgets what has ended.
 func (e *Ensemble) conclude(s *session) {
 	if s.hangup && s.client.Connected() {
 		s.hangup = false
@@ -103,7 +103,7 @@ func (e *Ensemble) conclude(s *session) {
 	}
 }
 
-// touch says that the client lives, on whichever of its connections.
+// touch records that the client is alive, on any of its connections.
 func (s *session) touch() {
 	if s.movedTo != nil {
 		s = s.movedTo
@@ -111,7 +111,7 @@ func (s *session) touch() {
 	s.deadline = s.e.deadline(s.timeout)
 }
 
-// move has the session go on at another server; the connection that it had stays open by itself.
+// move makes the session go on at another server. Its previous connection stays open by itself.
 func (s *session) move(server int, seen int64) error {
 	x := &session{e: s.e, client: s.client, id: s.id, timeout: s.timeout, conn: s.conn, requests: s.requests,
 		synced: s.synced, calls: s.calls, movedTo: s}
@@ -126,21 +126,21 @@ func (s *session) move(server int, seen int64) error {
 	return nil
 }
 
-// deadline is when a session expires of which nothing is heard any more: strictly after its timeout, at the next tick
+// deadline returns when a session expires if nothing more is heard of it: strictly after its timeout, at the next tick
 // (ExpiryQueue.roundToNextInterval).
 func (e *Ensemble) deadline(timeout time.Duration) int64 {
 	tick := e.options.TickTime.Milliseconds()
 	return ((time.Now().UnixMilli()+timeout.Milliseconds())/tick + 1) * tick
 }
 
-// granted is the timeout that a client gets.
+// granted returns the timeout that a client gets.
 func (e *Ensemble) granted(asked int32) time.Duration {
 	d := time.Duration(asked) * time.Millisecond
 	return min(max(d, e.options.MinSessionTimeout), e.options.MaxSessionTimeout)
 }
 
-// expireDue ends the sessions of which nothing was heard for too long. As long as a lone server, or a leader, is
-// stopped, its clock is, too.
+// expireDue ends the sessions that have not been heard of for too long. While a lone server, or a leader, is stopped,
+// its clock is stopped too.
 func (e *Ensemble) expireDue() {
 	e.do(nil, func() error {
 		if !e.led() {
@@ -169,7 +169,7 @@ func (e *Ensemble) expire(s *session) {
 	e.later(s)
 }
 
-// ordered returns the sessions in the order of their clients' numbers.
+// ordered returns the sessions in the order of their ids.
 func (e *Ensemble) ordered() []*session {
 	list := make([]*session, 0, len(e.sessions))
 	for _, s := range e.sessions { // order-free: they are sorted
@@ -179,13 +179,13 @@ func (e *Ensemble) ordered() []*session {
 	return list
 }
 
-// password is that of a session, a function of its id and of a secret of the ensemble.
+// password returns the password of a session, a function of its id and a secret of the ensemble.
 func (e *Ensemble) password(id int64) []byte {
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(e.secret[:], uint64(id)))
 	return sum[:jute.PasswordLen]
 }
 
-// newSecret draws what passwords are made of.
+// newSecret draws the secret for passwords.
 func newSecret() (b [32]byte) {
 	rand.Read(b[:])
 	return b

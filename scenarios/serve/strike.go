@@ -12,14 +12,14 @@ import (
 
 // Strike is a fault that has happened.
 type Strike struct {
-	Fault  string `json:"fault"`            // its name, as "lose-reply"
-	Client int    `json:"client,omitempty"` // 1 for c1; 0: it happened to no client
-	Op     string `json:"op,omitempty"`     // of the request that was struck, if one was
+	Fault  string `json:"fault"`            // its name, such as "lose-reply"
+	Client int    `json:"client,omitempty"` // 1 for c1; 0: no client
+	Op     string `json:"op,omitempty"`     // of the struck request, if any
 	Path   string `json:"path,omitempty"`
 	Step   int    `json:"step"` // of the history
 }
 
-// The name of a fault's transition, as in histories.
+// String returns the name of the fault's transition, as in histories.
 func (x *Strike) String() string {
 	s := x.Fault
 	if x.Client > 0 {
@@ -31,10 +31,10 @@ func (x *Strike) String() string {
 	return s
 }
 
-// maxStrikes is how many are remembered.
+// maxStrikes limits how many strikes are kept.
 const maxStrikes = 10_000
 
-// strike chooses one of the faults that are possible. It is called by the world before each step.
+// strike chooses one of the possible faults. The world calls it before each step.
 func (e *Ensemble) strike(list []sim.Transition) (sim.Transition, bool) {
 	for _, t := range list {
 		if e.passes(t) || t.Client == 0 && !e.mayElect(t.Kind) {
@@ -58,9 +58,9 @@ func (e *Ensemble) strike(list []sim.Transition) (sim.Transition, bool) {
 	return sim.Transition{}, false
 }
 
-// mayElect reports whether what happens to the ensemble may happen: not while a server is down, which might be the one
-// that is to lead; and unless it was ordered, not before a client is connected, as after a Reset: it would strike
-// nobody.
+// mayElect reports whether a fault may happen to the ensemble. It may not while a server is down, which might be the
+// one that is to lead. Before a client is connected, for example after a Reset, it would strike nobody, so it may only
+// happen if it was ordered.
 func (e *Ensemble) mayElect(k sim.Kind) bool {
 	if slices.ContainsFunc(e.nodes, func(n node) bool { return n.down() }) {
 		return false
@@ -73,8 +73,8 @@ func (e *Ensemble) mayElect(k sim.Kind) bool {
 	return e.urgent[k]
 }
 
-// passes reports whether a request, or a moment, is let pass that a rule would fit: one in four is not, and those are
-// drawn by the seed, the fault, the client and how much it has asked so far.
+// passes reports whether to let a request or a moment pass that a rule would fit. One in four is struck; they are drawn
+// by the seed, the fault, the client and how much it has asked so far.
 func (e *Ensemble) passes(t sim.Transition) bool {
 	const chance = 4
 	if e.options.Seed == 0 || e.urgent[t.Kind] || e.counted(t) {
@@ -83,7 +83,7 @@ func (e *Ensemble) passes(t sim.Transition) bool {
 	return e.draw(uint64(t.Kind), int(t.Client))%chance != 0
 }
 
-// counted reports whether a rule that says which request it means may be behind a fault.
+// counted reports whether a fault may come from a rule that counts requests.
 func (e *Ensemble) counted(t sim.Transition) bool {
 	for _, r := range e.plan {
 		if r.Aim.Nth > 0 && faults.KindOf(r.Fault) == t.Kind &&
@@ -94,7 +94,7 @@ func (e *Ensemble) counted(t sim.Transition) bool {
 	return false
 }
 
-// draw is a random number that depends on the seed, a purpose, a client and how much that has asked.
+// draw returns a random number that depends on the seed, a purpose, a client and how much that client has asked.
 func (e *Ensemble) draw(purpose uint64, client int) uint64 {
 	n := e.activity
 	if s := e.sessionOf(client); s != nil {
@@ -114,10 +114,10 @@ func (e *Ensemble) sessionOf(client int) *session {
 	return nil
 }
 
-// endings are the ways in which rules can have connections end.
+// endings are the ways in which rules can end connections.
 var endings = map[string]ending{faults.EndInOrder: byFIN, faults.EndByReset: byRST, faults.EndTorn: torn}
 
-// manner is how a connection ends that the world ends.
+// manner returns how a connection ends that the world ends.
 func (e *Ensemble) manner(s *session) ending {
 	const purpose = 1 << 32
 	switch {
@@ -131,7 +131,7 @@ func (e *Ensemble) manner(s *session) ending {
 	return byFIN + ending(e.draw(purpose, s.client.ID())%3)
 }
 
-// steps hears of each step before it is made.
+// steps is called before each step.
 func (e *Ensemble) steps(t sim.Transition) {
 	if e.record.keeps {
 		q := e.world.Of(t)
@@ -139,7 +139,7 @@ func (e *Ensemble) steps(t sim.Transition) {
 	}
 }
 
-// stepped hears of each step that was made.
+// stepped is called after each step.
 func (e *Ensemble) stepped(t sim.Transition) {
 	e.striking = false
 	if e.record.keeps && !e.unplayed {
@@ -150,11 +150,11 @@ func (e *Ensemble) stepped(t sim.Transition) {
 	}
 }
 
-// holds is what is suspended by faults, and until when.
+// holds is what faults have suspended, and until when.
 type holds map[sim.Transition]time.Time
 
-// holds reports whether a step is not to be made yet: a server is down, or something that a fault has suspended is to
-// stay so for a while.
+// holds reports whether a step must wait: a server is down, or something that a fault has suspended stays so for a
+// while.
 func (e *Ensemble) holds(t sim.Transition) bool {
 	switch t.Kind {
 	case sim.Reap:
@@ -180,7 +180,7 @@ func (e *Ensemble) holds(t sim.Transition) bool {
 	return false
 }
 
-// after lets happen what can happen, some time from now.
+// after makes everything happen that can happen, some time from now.
 func (e *Ensemble) after(d time.Duration) {
 	e.running.Add(1)
 	go func() {
@@ -203,9 +203,9 @@ func (e *Ensemble) release() {
 // Rule is a rule of the plan, and what became of it.
 type Rule struct {
 	Rule     string `json:"rule"`
-	Times    int    `json:"times"`    // it struck
-	Possible bool   `json:"possible"` // it could have struck at some moment
-	Earlier  int    `json:"earlier"`  // times that it struck before the last reset, if it is of the options
+	Times    int    `json:"times"`    // how often it struck
+	Possible bool   `json:"possible"` // it could have struck at some time
+	Earlier  int    `json:"earlier"`  // how often it struck before the last reset, if it is a rule of the options
 }
 
 // rules returns what became of all rules.

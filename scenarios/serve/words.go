@@ -16,19 +16,19 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// version is that of the server whose behaviour package model has.
+// version is the version of the server whose behaviour package model has.
 const version = "3.8.0-zksim"
 
 // stats counts packets of a connection, of a server, or of all.
 type stats struct {
 	received, sent int64
 	lastOp         string // "": there was none
-	lastXid        int32  // of the last answer, but for pings; -1: none since crst
+	lastXid        int32  // of the last answer, except pings; -1: none since crst
 	lastAt         uint32 // milliseconds since the beginning of the ensemble; 0: none
-	lastZxid       int64  // that it had
+	lastZxid       int64  // of the last answer
 }
 
-// answered notes an answer, at a time since the beginning of the ensemble.
+// answered records an answer, at a time since the beginning of the ensemble.
 func (s *stats) answered(xid int32, zxid int64, at time.Duration) {
 	s.lastZxid, s.lastAt = zxid, uint32(at.Milliseconds())
 	if xid >= 0 {
@@ -46,7 +46,7 @@ func (c *conn) received(q *model.Request) {
 	}
 }
 
-// lastOps is what cons calls operations (FinalRequestProcessor); others it does not notice.
+// lastOps maps operations to their names in cons (FinalRequestProcessor), which does not notice others.
 var lastOps = map[model.Op]string{model.OpPing: "PING", model.OpCreateSession: "SESS", model.OpCloseSession: "CLOS",
 	model.OpMulti: "MULT", model.OpMultiRead: "MLTR", model.OpCreate: "CREA", model.OpCreate2: "CREA",
 	model.OpCreateContainer: "CREA", model.OpCreateTTL: "CREA", model.OpDelete: "DELE", model.OpDeleteContainer: "DELE",
@@ -63,10 +63,11 @@ func (c *conn) sent() {
 	}
 }
 
-// notNoticed is what cons calls an operation that it has not noticed.
+// notNoticed is the name in cons of an operation that it does not notice.
 const notNoticed = "NA"
 
-// failsUnnoticed reports whether cons says that of an operation that has failed: its txn is then an error.
+// failsUnnoticed reports whether cons shows that name for an operation that has failed, because its txn is then an
+// error.
 func failsUnnoticed(op model.Op) bool {
 	switch lastOps[op] {
 	case "CREA", "DELE", "SETD", "SETA", "RECO", "CHEC":
@@ -75,7 +76,7 @@ func failsUnnoticed(op model.Op) bool {
 	return false
 }
 
-// words are the four-letter words, and the answers to them. They are called with the ensemble locked.
+// words maps the four-letter words to functions that answer them. They are called with the ensemble locked.
 var words = map[string]func(c *conn) string{
 	"ruok": func(*conn) string { return "imok" },
 	"isro": func(*conn) string { return "rw" },
@@ -101,7 +102,7 @@ var words = map[string]func(c *conn) string{
 	},
 }
 
-// resetConnections sets what is counted of the connections of a server to 0, and what they did last to nothing.
+// resetConnections resets the counts of the connections of a server, and their last operations.
 func (e *Ensemble) resetConnections(server int) {
 	for x := range e.conns { // order-free: all of them
 		if x.server == server {
@@ -110,7 +111,7 @@ func (e *Ensemble) resetConnections(server int) {
 	}
 }
 
-// notServing is what a server without a quorum answers.
+// notServing is the answer of a server without a quorum.
 const notServing = "This ZooKeeper instance is not currently serving requests\n"
 
 // word answers a four-letter word.
@@ -132,15 +133,15 @@ func (c *conn) word(word string, answer func(c *conn) string) {
 	c.hearOut()
 }
 
-// hearOut ends what is said to the client, and reads what it still says, as the newline of echo ruok: a socket that is
-// closed before that resets the connection, and what the client has not read of the answer is lost.
+// hearOut ends the output to the client, and reads what the client still sends, such as the newline of echo ruok.
+// Closing the socket before that would reset the connection, and lose what the client has not read of the answer.
 func (c *conn) hearOut() {
 	if tcp, ok := c.sock.(*net.TCPConn); ok && tcp.CloseWrite() == nil {
 		io.CopyN(io.Discard, tcp, int64(c.frames.Max))
 	}
 }
 
-// at returns the connections of a server, in the order of their age, without those whose word has its answer.
+// at returns the connections of a server, oldest first, without those that got the answer to a four-letter word.
 func (e *Ensemble) at(server int) (list []*conn) {
 	for c := range e.conns { // order-free: they are sorted
 		if c.server == server && !c.told {
@@ -151,7 +152,7 @@ func (e *Ensemble) at(server int) (list []*conn) {
 	return list
 }
 
-// mode is what a server is in its ensemble.
+// mode returns the role of a server in its ensemble.
 func (e *Ensemble) mode(server int) string {
 	switch {
 	case e.options.Nodes == 1:
@@ -167,13 +168,13 @@ func (e *Ensemble) srvr(server int, clients string) string {
 	text := fmt.Sprintf("Zookeeper version: %s, built on 2022-02-25 08:49 UTC\n%sLatency min/avg/max: 0/0.0/0\n"+
 		"Received: %d\nSent: %d\nConnections: %d\nOutstanding: %d\nZxid: 0x%x\nMode: %s\nNode count: %d\n", version, clients,
 		s.received, s.sent, len(e.at(server)), e.outstanding(server), store.Zxid(), e.mode(server), store.Size().Znodes)
-	if e.mode(server) == "leader" { // as one that has made no proposal yet: there are none to measure
+	if e.mode(server) == "leader" { // like a leader that has made no proposal yet: there are none to measure
 		text += "Proposal sizes last/min/max: -1/-1/-1\n"
 	}
 	return text
 }
 
-// outstanding is how many requests of a server's clients have no answer yet.
+// outstanding returns how many requests of a server's clients have no answer yet.
 func (e *Ensemble) outstanding(server int) (n int) {
 	for _, c := range e.at(server) {
 		c.mu.Lock()
@@ -193,7 +194,7 @@ func (e *Ensemble) clients(server int) string {
 	return b.String() + "\n"
 }
 
-// opsOfInterest is what the selector of a real server waits for: 1, to read, once the session is there.
+// opsOfInterest returns what the selector of a real server waits for: 1, to read, once there is a session.
 func (c *conn) opsOfInterest() int {
 	if c.session != nil {
 		return 1
@@ -233,7 +234,7 @@ func (e *Ensemble) conf(server int) string {
 	return text
 }
 
-// serverID is what the configuration of a server says; one by itself needs none.
+// serverID returns the id in the configuration of a server. A standalone server has none.
 func (e *Ensemble) serverID(server int) int {
 	if len(e.nodes) == 1 {
 		return 0
@@ -279,7 +280,7 @@ func (e *Ensemble) dump(server int) string {
 	return b.String()
 }
 
-// writePaths writes paths below what they belong to.
+// writePaths writes paths below a heading.
 func writePaths(b *strings.Builder, head string, paths []string) {
 	b.WriteString(head + "\n")
 	for _, path := range paths {
@@ -287,7 +288,7 @@ func writePaths(b *strings.Builder, head string, paths []string) {
 	}
 }
 
-// dumpSessions writes the sessions and when they expire. A follower only knows of them, the leader expires them
+// dumpSessions writes the sessions and when they expire. A follower only knows the sessions; the leader expires them
 // (LearnerSessionTracker.dumpSessions).
 func (e *Ensemble) dumpSessions(b *strings.Builder, server int) {
 	if store := e.world.Stores()[server]; e.mode(server) == "follower" {
@@ -305,7 +306,7 @@ func (e *Ensemble) dumpSessions(b *strings.Builder, server int) {
 	writeSets(b, "Session", sets)
 }
 
-// writeSets writes what expires together, by its time.
+// writeSets writes what expires together, sorted by time.
 func writeSets(b *strings.Builder, what string, sets map[int64][]string) {
 	n := 0
 	for _, list := range sets { // order-free: a sum
@@ -320,9 +321,9 @@ func writeSets(b *strings.Builder, what string, sets map[int64][]string) {
 	}
 }
 
-// watched returns the paths that each session of a server's clients watches, and how many these are. Those of watches
-// on children are not among them, as in ZooKeeper (DataTree.dumpWatches), which also keeps a connection whose watches
-// have fired: with no paths.
+// watched returns the paths that each session of a server's clients watches, and the number of watches. As in ZooKeeper
+// (DataTree.dumpWatches), watches on children are not included, and a connection whose watches have fired stays, with
+// no paths.
 func (e *Ensemble) watched(server int) (bySession map[int64][]string, total int) {
 	bySession = map[int64][]string{}
 	for _, c := range e.at(server) {
