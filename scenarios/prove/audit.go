@@ -9,17 +9,17 @@ import (
 	"zksim/sim"
 )
 
-// audit watches a search that forgets nothing, and compares what it comes to with what
-// code says that it forgets: from states that are said to be the same, the same steps
-// must lead to states that are said to be the same, and runs must end with the same verdict.
+// audit watches a search that forgets nothing, and compares the result with what code says that it forgets. From states
+// that are said to be the same, the same steps must lead to states that are said to be the same, and runs must end with
+// the same verdict.
 type audit struct {
 	mu   sync.Mutex
-	next map[uint64]successor // by a state, as code sees it, and the name of a step
+	next map[uint64]successor // by the hash of a state, as code sees it, and of a step's name
 	says string               // what is wrong
 }
 
-// AuditError is the error of an audit that finds out that code keeps more than it says: it names two
-// schedules after which the states are said to be the same, and what follows is not.
+// AuditError is the error of an audit that finds that code keeps more than it says. It names two schedules after which
+// the states are said to be the same but behave differently.
 type AuditError string
 
 // Error implements error.
@@ -30,8 +30,8 @@ type successor struct {
 	way   edge
 }
 
-// compare notes that an edge leads from a state to another one, or to a verdict. It
-// returns another edge that tells otherwise.
+// compare records that an edge leads from a state to another one, or to a verdict. It returns an earlier edge that
+// differs.
 func (a *audit) compare(e edge, step string, class uint64) (other edge, differs bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -43,7 +43,7 @@ func (a *audit) compare(e edge, step string, class uint64) (other edge, differs 
 	return x.way, known && x.class != class
 }
 
-// check is what a worker does with each edge that it takes in an audit.
+// check compares the edge that a worker takes in an audit.
 func (w *worker) check(world *sim.World, what string, class uint64) {
 	if w.next.from == nil {
 		return
@@ -70,7 +70,7 @@ func (w *worker) steps(e edge) []string {
 	return x.names
 }
 
-// steps takes the steps of an edge.
+// steps is a chooser that takes the steps of an edge.
 type steps struct {
 	world  *worker
 	prefix []sim.Transition

@@ -12,34 +12,34 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// Bounds say how much of a scenario to explore. The zero value is two clients, one round, the fewest
-// servers of the scenario, and the faults of Losses that are in its plan; a mutant meets its whole plan.
+// Bounds say how much of a scenario to explore. The zero value is two clients, one round, the scenario's smallest
+// number of servers, and the faults of Losses that are in its plan. A mutant meets its whole plan.
 type Bounds struct {
-	Clients int    // 0: two, or as many as the scenario has if that is one; less than 0: the scenario's
+	Clients int    // 0: two, or the scenario's number if that is one; less than 0: the scenario's
 	Rounds  int    // 0: one, if the scenario has rounds; less than 0: the scenario's
-	Servers int    // 1, or 3 with lagging followers; 0: the fewest of the scenario
-	Faults  string // a plan; "": as said above
-	// Most is how many faults there are in one run, at most; 0: as many as the plan allows, less than 0: none.
+	Servers int    // 1, or 3 with lagging followers; 0: the scenario's smallest
+	Faults  string // a plan; "": see above
+	// Most limits the faults in one run; 0: as many as the plan allows, less than 0: none.
 	Most int
-	// Checkers are the names of those that judge; empty: all of the scenario. OnlyState stands for those that
-	// need no order of events, which leaves much less to explore.
+	// Checkers are the names of the checkers; empty: all of the scenario. "state" stands for those that need no order of
+	// events, which leaves much less to explore.
 	Checkers []string
-	// Order decides what ZooKeeper leaves open, and names; 0: 1.
+	// Order decides what ZooKeeper leaves open, and the names that code draws; 0: 1.
 	Order uint64
-	// As in Scope.
+	// As in [Scope].
 	Interleave, SlowWakes, Offline bool
 	Ticks                          int
 }
 
-// Losses is the plan for recipes that must hold: two messages lost (a connection that is cut loses what is on
-// its way: the server may have executed it or not), after one of which the session may end.
+// Losses is the plan for recipes that must hold. Up to two connections are cut, which loses the messages on their way:
+// the server may have executed the request or not. After one of them the session may end.
 const Losses = "disconnect=2 expire=1"
 
-// onlyState is the name for all checkers that judge states.
+// onlyState is the name for all checkers that need no order of events.
 const onlyState = "state"
 
-// Of returns the scope within these bounds. It fails if the scenario is not valid or cannot be run in that size, has no
-// such checker, or the plan is none.
+// Of returns the scope within these bounds. It fails if the scenario is not valid, cannot be run in that size or has no
+// such checker, or if the plan cannot be parsed.
 func (b Bounds) Of(s *engine.Scenario) (Scope, error) {
 	sc := Scope{Servers: b.Servers, Order: cmp.Or(b.Order, 1), Most: max(0, b.Most),
 		Interleave: b.Interleave, SlowWakes: b.SlowWakes, Offline: b.Offline, Ticks: b.Ticks}
@@ -65,7 +65,7 @@ func (b Bounds) Of(s *engine.Scenario) (Scope, error) {
 			sc.Servers = slices.Min(s.Servers)
 		}
 	}
-	x.Finally, x.Heeds = nil, nil // it is among the checkers, if it was asked for
+	x.Finally, x.Heeds = nil, nil // it is one of the checkers, if it was asked for
 	sc.Scenario = &x
 	return sc, nil
 }
@@ -82,8 +82,8 @@ func (b Bounds) size(s *engine.Scenario) (clients, rounds int) {
 	return max(0, clients), max(0, rounds)
 }
 
-// plan returns the faults. A recipe that must hold meets those of Losses that
-// are in the plan of its scenario: it may not promise to survive the others.
+// plan returns the faults. A recipe that must hold meets those of Losses that are in the plan of its scenario, because
+// it need not survive the others.
 func (b Bounds) plan(s *engine.Scenario) (faults.Plan, error) {
 	switch {
 	case b.Faults != "":

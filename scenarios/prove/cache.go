@@ -6,17 +6,17 @@ import (
 	"sync/atomic"
 )
 
-// cache is a table that forgets: what was not asked for while as many new things as make a generation were learned may
-// have to be found out again. So nothing depends on what is in it.
+// cache is a table that forgets. What was not asked for while a whole generation of new things was learned may have to
+// be found out again. So results must not depend on its contents.
 type cache[T any] struct {
 	generation int // 0: usualGeneration
 
 	both atomic.Pointer[generations[T]]
-	mu   sync.Mutex // of those who add something
-	made int        // how often something was added
+	mu   sync.Mutex // for adding
+	made int        // number of additions
 }
 
-// generations are those of a cache. The old one gets nothing new.
+// generations are the generations of a cache. Nothing new goes into the old one.
 type generations[T any] struct{ young, old *table[T] }
 
 // usualGeneration keeps a cache of small values below a hundred megabytes.
@@ -36,7 +36,7 @@ func (c *cache[T]) get(key uint64) (x T, ok bool) {
 	return x, ok
 }
 
-// put puts x into the cache, unless there is something under that key; it returns what is there then.
+// put puts x into the cache unless the key is taken. It returns the value under the key.
 func (c *cache[T]) put(key uint64, x T) T {
 	if there, ok := c.get(key); ok {
 		return there
@@ -55,7 +55,7 @@ func (c *cache[T]) put(key uint64, x T) T {
 	return g.young.put(key, x)
 }
 
-// size returns how many things the cache has held so far; those that were forgotten and found out again count again.
+// size returns how many things the cache has held so far. What was forgotten and found out again counts again.
 func (c *cache[T]) size() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

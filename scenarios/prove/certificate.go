@@ -19,24 +19,24 @@ import (
 	"zksim/sim"
 )
 
-// Outcome is what a search came to.
+// Outcome is the result of a search.
 type Outcome string
 
 // The outcomes.
 const (
 	Holds        Outcome = "holds"        // no schedule within the scope violates a checker
-	Violated     Outcome = "violated"     // one does
+	Violated     Outcome = "violated"     // a schedule violates a checker
 	Inconclusive Outcome = "inconclusive" // a limit was reached, or a checker could not decide
 )
 
-// Claim is a scope in words that can be compared and stored.
+// Claim is a scope in a form that can be compared and stored.
 type Claim struct {
 	Scenario   string     `json:"scenario"`
 	Clients    int        `json:"clients"`
-	Dials      int        `json:"dials,omitempty"` // further connections that each may make
+	Dials      int        `json:"dials,omitempty"` // further connections that each client may make
 	Rounds     int        `json:"rounds"`
 	Servers    int        `json:"servers"`
-	Like       string     `json:"like,omitempty"` // whose semantics the servers have; "": ZooKeeper's
+	Like       string     `json:"like,omitempty"` // product whose semantics the servers have; "": ZooKeeper's
 	Order      uint64     `json:"order"`
 	Faults     string     `json:"faults"`
 	Most       int        `json:"most"` // faults in one run
@@ -44,43 +44,43 @@ type Claim struct {
 	SlowWakes  bool       `json:"slow_wakes"`
 	Offline    bool       `json:"offline"`
 	Ticks      int        `json:"ticks"`
-	Deposed    bool       `json:"deposed_leaders"` // there are runs in which a leader was deposed and does not know it
+	Deposed    bool       `json:"deposed_leaders"` // there are runs with a deposed leader that does not know it
 	Checkers   []string   `json:"checkers"`
 	Reductions Reductions `json:"reductions"`
 }
 
-// Level is the complete exploration of all schedules with at most that many faults.
-// None of the numbers depends on the order of the search or on the number of workers.
+// Level is the complete exploration of all schedules with at most that many faults. Its numbers depend neither on the
+// order of the search nor on the number of workers.
 type Level struct {
 	Faults      int    `json:"faults"`
 	States      int    `json:"states"`
 	Transitions int64  `json:"transitions"`
-	Runs        int64  `json:"runs"`      // branches, each up to a state that was known, or to an end
-	Schedules   int64  `json:"schedules"` // of these, complete ones, which were judged
-	Digest      string `json:"digest"`    // of the fingerprints of all states
+	Runs        int64  `json:"runs"`      // branches, each up to a known state or to an end
+	Schedules   int64  `json:"schedules"` // complete runs, which were judged
+	Digest      string `json:"digest"`    // digest of the fingerprints of all states
 }
 
-// Certificate is what a search came to. A file of it can be verified.
+// Certificate is the result of a search. It can be stored in a file and verified.
 type Certificate struct {
 	Format string `json:"format"`
 	Claim
 	Outcome Outcome `json:"outcome"`
-	Levels  []Level `json:"levels"` // that are complete
-	// Collision bounds the probability that two states had the same fingerprint, of 128 bits, or two parts of states,
-	// or positions in which steps are remembered, the same hash of 64. How much is remembered twice depends on the
-	// workers, and nothing of it is in a checkpoint, so this number is the only one that may differ between searches of
-	// one scope.
+	Levels  []Level `json:"levels"` // complete levels
+	// Collision bounds the probability of a collision: two states with the same fingerprint of 128 bits, or two parts of
+	// states, or two positions in which steps are remembered, with the same hash of 64 bits. How much is remembered twice
+	// depends on the workers, and checkpoints do not store it, so only this number may differ between searches of one
+	// scope.
 	Collision float64 `json:"collision"`
 
-	// Idle are checkers that have nothing to judge within the scope, in words: of what they promise nothing is proved.
-	// The outcome is inconclusive if one has nothing to judge in the whole scenario either.
+	// Idle describes the checkers that have nothing to judge within the scope: nothing is proved about what they promise.
+	// The outcome is inconclusive if one of them has nothing to judge in the whole scenario either.
 	Idle []string `json:"judged_nothing,omitempty"`
 
-	Checker  string   `json:"checker,omitempty"` // of Violated: by which checker,
+	Checker  string   `json:"checker,omitempty"` // if Violated: the checker,
 	Message  string   `json:"message,omitempty"`
-	Struck   int      `json:"struck,omitempty"` // by how many faults at least,
+	Struck   int      `json:"struck,omitempty"` // the least number of faults,
 	Schedule []string `json:"schedule,omitempty"`
-	Why      string   `json:"why,omitempty"` // of Inconclusive, and of a violation that the search has not found
+	Why      string   `json:"why,omitempty"` // if Inconclusive, or if Violated but not found by the search
 }
 
 const certificateFormat = "zksim certificate 10"
@@ -96,7 +96,7 @@ func (s *Scope) claim(r Reductions) Claim {
 		Deposed: s.deposes(), Checkers: names(x.Checkers), Reductions: r}
 }
 
-// String is the claim in one line.
+// String returns the claim in one line.
 func (c *Claim) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s with %s", c.Scenario, history.Counted(c.Clients, "client"))
@@ -126,7 +126,7 @@ func (c *Claim) String() string {
 	return b.String()
 }
 
-// String is the certificate in one line.
+// String returns the certificate in one line.
 func (c *Certificate) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %v", c.Outcome, &c.Claim)
@@ -159,7 +159,7 @@ func (c *Certificate) Write(w io.Writer) error {
 	return e.Encode(c)
 }
 
-// maxCertificate bounds the file of a certificate.
+// maxCertificate limits the size of a certificate's file.
 const maxCertificate = 16 << 20
 
 // ReadCertificate reads what Write has written.
@@ -179,7 +179,7 @@ func ReadCertificate(r io.Reader) (Certificate, error) {
 	return c, nil
 }
 
-// Scope returns what the certificate is about, with the scenario from a list.
+// Scope returns the scope that the claim is about, with its scenario taken from a list.
 func (c *Claim) Scope(all []engine.Scenario) (Scope, error) {
 	i := slices.IndexFunc(all, func(s engine.Scenario) bool { return s.Name == c.Scenario })
 	if i < 0 {
@@ -216,10 +216,9 @@ func (c *Claim) Scope(all []engine.Scenario) (Scope, error) {
 		SlowWakes: c.SlowWakes, Offline: c.Offline, Ticks: c.Ticks}, nil
 }
 
-// Differs says in what a search for the same scope came to something else, "" if in
-// nothing: in the outcome, in what had nothing to judge, or in a level that both have. Between searches with
-// different reductions the numbers of a level differ, and are not compared. A search may go farther than one that was
-// inconclusive.
+// Differs says how the result of a search of the same scope differs, "" if it does not. It compares the outcome, what
+// had nothing to judge, and the levels that both have. The numbers of levels from searches with different reductions
+// differ, so they are not compared. A search may get further than one that was inconclusive.
 func (c *Certificate) Differs(d *Certificate) string {
 	a, b := c.Claim, d.Claim
 	same := a.Reductions == b.Reductions
@@ -261,9 +260,10 @@ func (c *Certificate) Differs(d *Certificate) string {
 	return ""
 }
 
-// Contradicts says as [Certificate.Differs] does in what a certificate differs from what a search of its scope came to,
-// and whether that has decided it. One that has reached a limit has not, and neither has one with other reductions that
-// is inconclusive, which may need them: then only the levels that both have count.
+// Contradicts says how a certificate differs from the result of a search of its scope, as [Certificate.Differs] does,
+// and whether the search has decided it. A search that has reached a limit has not decided it. Neither has an
+// inconclusive search with other reductions, which may need those of the certificate. Then only the levels that both
+// have count.
 func (r *Result) Contradicts(c *Certificate) (why string, decided bool) {
 	said := *c
 	decided = !r.Limited && (r.Outcome != Inconclusive || r.Reductions == c.Reductions)
@@ -273,9 +273,9 @@ func (r *Result) Contradicts(c *Certificate) (why string, decided bool) {
 	return said.Differs(&r.Certificate), decided
 }
 
-// Replay runs the schedule of a certificate of a violation in its scope. It fails if the schedule is not
-// possible, or does not show what the certificate says: this checker, this message, so many faults. That no
-// fewer faults do is for a search to say. Of other outcomes there is nothing to run.
+// Replay runs the schedule of a certificate of a violation in its scope. It fails if the schedule is not possible, or
+// does not show what the certificate says: this checker, this message, this number of faults. Whether fewer faults
+// suffice is for a search to decide. For other outcomes it runs nothing.
 func (c *Certificate) Replay(sc Scope) error {
 	told := len(c.Schedule) > 0 || c.Checker != "" || c.Message != "" || c.Struck != 0
 	switch {
@@ -289,7 +289,7 @@ func (c *Certificate) Replay(sc Scope) error {
 	if err := sc.check(); err != nil {
 		return err
 	}
-	// As the search runs it, or as the end of a schedule that goes on and on is judged.
+	// First as the search runs it, then with the limits that end a schedule without end.
 	endless := *sc.Scenario
 	endless.SafetySteps, endless.MaxSteps = math.MaxInt32, math.MaxInt32
 	err := c.replay(sc, &endless)
@@ -299,7 +299,7 @@ func (c *Certificate) Replay(sc Scope) error {
 	return err
 }
 
-// errUnfinished says that a run could go on, and that nothing is violated until then.
+// errUnfinished says that the run could go on after the schedule, and that nothing is violated so far.
 var errUnfinished = errors.New("the run does not end with the schedule, and nothing is violated before")
 
 // replay is Replay with the limits of a scenario.
@@ -330,8 +330,8 @@ func (c *Certificate) replay(sc Scope, s *engine.Scenario) error {
 	return nil
 }
 
-// verdict returns what the checker of the certificate says of a run. One that judges how runs end says nothing of a
-// run that could go on.
+// verdict returns the verdict of the certificate's checker on a run. A checker that judges how runs end has no verdict
+// on a run that could go on.
 func (c *Certificate) verdict(s *engine.Scenario, h *history.History, ended bool) (checkers.Verdict, error) {
 	if h.Outcome == history.Panicked || c.Checker == (checkers.Always{}).Name() {
 		return checkers.Worst(h, nil), nil
@@ -357,7 +357,7 @@ func (c *Certificate) verdict(s *engine.Scenario, h *history.History, ended bool
 	return checkers.Verdict{}, errUnfinished
 }
 
-// counted is a schedule that counts its faults, and sees whether the run could go on.
+// counted is a schedule that counts its faults, and records whether the run could go on.
 type counted struct {
 	sim.Replay
 	faults int

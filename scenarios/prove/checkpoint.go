@@ -23,26 +23,25 @@ import (
 	"zksim/sim"
 )
 
-// checkpoint is a search in a file: what it is about, what is known, and what is
-// left to explore.
+// checkpoint is a search in a file: its claim, what is known, and what is left to explore.
 type checkpoint struct {
 	Format string
 	Claim  Claim
 	Code   uint64 // hash of a run, and of the program
 	Levels []Level
 	Done   [3]int64 // runs, ends, transitions
-	// Collision is that of the levels so far, and Chance what the memo adds to it.
+	// Collision is the bound of the levels so far, and Chance is what the memo adds to it.
 	Collision, Chance float64
 	Unsure            string
-	Held              bool            // a fault was withheld
-	Said              map[string]bool // of Process.Sometimes, and whether they held
+	Held              bool            // a possible fault was withheld
+	Said              map[string]bool // sentences of Process.Sometimes, and whether they held
 	Known             [][]fingerprint // of states, by shard
 	Hops              []hop
 	Points            []savedPoint
 	Edges             []savedEdge
 }
 
-// savedPoint is a point; Parent is its place in the list, which is earlier, or -1.
+// savedPoint is a point. Parent is the index of an earlier one in the list, or -1.
 type savedPoint struct {
 	Parent int
 	By     sim.Transition
@@ -58,7 +57,8 @@ type savedEdge struct {
 
 const checkpointFormat = "zksim checkpoint 13"
 
-// program returns a hash of the running program: judges and what code does after a fault are in no fair run.
+// program returns a hash of the running program. The hash of a fair run does not cover the judges, nor what code does
+// after a fault.
 var program = sync.OnceValue(func() uint64 {
 	sum := sha256.New()
 	if name, err := os.Executable(); err == nil {
@@ -70,8 +70,8 @@ var program = sync.OnceValue(func() uint64 {
 	return binary.BigEndian.Uint64(sum.Sum(nil))
 })
 
-// probe runs the scenario once, fairly, without faults and for at most as many steps
-// as a schedule may have.
+// probe returns a hash of the program and of one fair run of the scenario without faults, with at most as many steps as
+// a schedule may have.
 func (p *prover) probe() (uint64, error) {
 	if p.code != 0 {
 		return p.code, nil
@@ -79,7 +79,7 @@ func (p *prover) probe() (uint64, error) {
 	s := newSearch(&p.scope, p.Reductions, 0)
 	s.scenario.MaxSteps = maxSteps
 	hash := make(chan uint64, 1)
-	go func() { // which the client's code may block or end
+	go func() { // the client's code may block or end it
 		defer close(hash)
 		r := engine.NewRunner()
 		defer r.Close()
@@ -98,8 +98,8 @@ func (p *prover) probe() (uint64, error) {
 	return p.code, nil
 }
 
-// save writes a checkpoint, if one is wanted: a new file takes the place of the last
-// one when it is complete. All workers must rest.
+// save writes a checkpoint if one is wanted. A new file replaces the last one when it is complete. All workers must
+// rest.
 func (p *prover) save(s *search, queue []edge) error {
 	if p.Checkpoint == "" {
 		return nil
@@ -123,8 +123,7 @@ func (p *prover) save(s *search, queue []edge) error {
 	return p.write(&x)
 }
 
-// place returns where a point is in the list, and puts it there with those that lead
-// to it.
+// place returns the index of a point in the list. It first adds the point and those that lead to it.
 func (x *checkpoint) place(places map[*point]int, p *point) int {
 	var way []*point
 	for {
@@ -158,7 +157,7 @@ func (p *prover) write(x *checkpoint) (err error) {
 	out, sum := bufio.NewWriter(f), sha256.New()
 	err = gob.NewEncoder(io.MultiWriter(out, sum)).Encode(x)
 	_, tail := out.Write(sum.Sum(nil))
-	if err := cmp.Or(err, tail, out.Flush(), f.Sync(), f.Close()); err != nil { // one tells it all
+	if err := cmp.Or(err, tail, out.Flush(), f.Sync(), f.Close()); err != nil { // the first error is enough
 		return err
 	}
 	return os.Rename(f.Name(), p.Checkpoint)
@@ -202,8 +201,7 @@ func (p *prover) resume() (*checkpoint, error) {
 	return &x, nil
 }
 
-// intact reports whether a file ends with the checksum of what comes before, and goes
-// to its begin.
+// intact reports whether a file ends with the checksum of what comes before, and seeks to its beginning.
 func intact(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() < sha256.Size {
@@ -216,7 +214,7 @@ func intact(f *os.File) bool {
 	return errors.Join(err, last, begin) == nil && bytes.Equal(sum.Sum(nil), tail)
 }
 
-// sound reports whether the parts fit together.
+// sound returns an error if the parts do not fit together.
 func (x *checkpoint) sound() error {
 	if len(x.Known) != shardCount {
 		return fmt.Errorf("%d shards of states, not %d", len(x.Known), shardCount)
@@ -248,7 +246,7 @@ func (x *checkpoint) possible(t sim.Transition) bool {
 		(t.Kind <= sim.Late || t.Kind >= sim.FirstFault && int(t.Kind-sim.FirstFault) < len(faults.Table))
 }
 
-// restore puts what is known into s and returns what is left to explore.
+// restore puts what is known into s, and returns what is left to explore.
 func (x *checkpoint) restore(s *search) []edge {
 	s.runs.Store(x.Done[0])
 	s.ends.Store(x.Done[1])

@@ -9,24 +9,24 @@ import (
 	"zksim/sim"
 )
 
-// Where code forgets, a loop without an end comes back to a state that is known, and no schedule grows long by it. So
-// it is looked for where it shows: while the servers and the time stay as they are, each client goes its own way,
-// whatever the others do. Of these ways it is noted which step follows which. When a level is closed, places from which
-// a client can come neither to rest nor to a step that changes the servers or the time are traps. If there are some,
-// the level is searched once more, for a state from where on nobody can change anything and somebody is in a trap.
+// Where code forgets, an endless loop returns to a known state, so no schedule shows it by its length. It shows
+// elsewhere: while the servers and the time stay the same, each client goes its own way, whatever the others do. The
+// search records which step follows which on these ways. When a level is closed, the places from which a client can
+// reach neither rest nor a step that changes the servers or the time are traps. If there are any, the level is searched
+// once more, for a state from which no client can change anything and some client is in a trap.
 
-// hop is a step of a client from one place to another one; to 0 if the servers or the time are others after it.
+// hop is a step of a client from one place to another. To is 0 if the step changes the servers or the time.
 type hop struct{ From, To uint64 }
 
-// hops are the steps of clients that were seen, by their hashes.
+// hops are the recorded steps of clients, by their hashes.
 type hops struct{ table[hop] }
 
-// placeIn returns where client k is in a state: its own part, and all that its next steps depend on.
+// placeIn returns the place of client k in a state: its own part, and everything that its next steps depend on.
 func (x *state) placeIn(k int) uint64 {
 	return uint64(hash.Hash(k).Uint64(x.clients[k].Key()).Uint64(x.servers.Hash()).Uint64(x.guarded).Int(x.now)) | 1
 }
 
-// add adds a step, if any are noted.
+// add adds a step, if steps are recorded.
 func (all *hops) add(h hop) {
 	if all == nil {
 		return
@@ -37,7 +37,8 @@ func (all *hops) add(h hop) {
 	}
 }
 
-// note notes that t leads from x to y, if it is a step of a client and no fault, of which there need not be any.
+// note records that t leads from x to y, if it is a step of a client. Faults are not recorded, because none need
+// happen.
 func (all *hops) note(x, y *state, t sim.Transition) {
 	if all == nil || t.Client == 0 || t.Kind == sim.Tick || t.Kind >= sim.FirstFault {
 		return
@@ -49,7 +50,7 @@ func (all *hops) note(x, y *state, t sim.Transition) {
 	all.add(h)
 }
 
-// list returns all of them.
+// list returns all hops.
 func (all *hops) list() (list []hop) {
 	if all == nil {
 		return nil
@@ -65,13 +66,13 @@ func (all *hops) list() (list []hop) {
 	return list
 }
 
-// traps are places, of those that have a step, by what can come of them.
+// traps sorts the places that have a step by where they can lead.
 type traps struct {
 	leads  map[uint64]bool // to a step that changes the servers or the time
-	caught map[uint64]bool // neither to that nor to rest
+	caught map[uint64]bool // neither to such a step nor to rest
 }
 
-// traps finds out what can come of the places.
+// traps finds out where the places can lead.
 func (all *hops) traps() *traps {
 	back, x := map[uint64][]uint64{}, &traps{leads: map[uint64]bool{}, caught: map[uint64]bool{}}
 	for _, h := range all.list() {
@@ -93,7 +94,7 @@ func (all *hops) traps() *traps {
 	return x
 }
 
-// leading puts into a set all that leads to some places.
+// leading adds to a set everything that leads to the given places.
 func leading(back map[uint64][]uint64, set map[uint64]bool, to ...uint64) {
 	for len(to) > 0 {
 		at := to[len(to)-1]
@@ -107,7 +108,7 @@ func leading(back map[uint64][]uint64, set map[uint64]bool, to ...uint64) {
 	}
 }
 
-// hold reports whether nobody can ever leave a state by a step, and somebody goes on forever.
+// hold reports whether no client can ever leave a state by a step, and some client goes on forever.
 func (x *traps) hold(y *state, list []sim.Transition) bool {
 	if x == nil || slices.ContainsFunc(list, ofServers) {
 		return false
@@ -123,8 +124,8 @@ func (x *traps) hold(y *state, list []sim.Transition) bool {
 	return some
 }
 
-// circles looks for a state of a closed level from where on the clients go on forever. If a limit is reached, it
-// returns what is not known then; else "".
+// circles looks for a state of a closed level from which the clients go on forever. If a limit is reached, it returns
+// what remains unknown; otherwise "".
 func (p *prover) circles(ctx context.Context, s *search) (left string, err error) {
 	found := s.hops.traps()
 	if len(found.caught) == 0 {
@@ -143,7 +144,7 @@ func (p *prover) circles(ctx context.Context, s *search) (left string, err error
 	return left, nil
 }
 
-// goesOn judges the schedule that leads to a state from where on the clients go on forever.
+// goesOn judges the schedule that leads to a state from which the clients go on forever.
 func (w *worker) goesOn() {
 	w.endless(w.steps(w.next), "clients go on forever, from where neither the servers nor the time change any more")
 }

@@ -11,24 +11,23 @@ import (
 	"zksim/sim"
 )
 
-// memo remembers what steps do, so that the code need not run again where others have
-// been in the same position. What a client does on a message depends on nothing but that
-// client and the time; what a server makes of a request, on the servers, the request and the time; what else can
-// happen to a client, on the client and the servers. (So does LTSmin, where the steps of a
-// model say which variables they read and write: Blom, van de Pol and Weber, CAV 2010.)
+// memo remembers what steps do, so that the code need not run again in a position that is known. What a client does on
+// a message depends only on that client and the time. What a server makes of a request depends on the servers, the
+// request and the time. What else can happen to a client depends on the client and the servers. (LTSmin does the same
+// where the steps of a model say which variables they read and write: Blom, van de Pol and Weber, CAV 2010.)
 //
-// It is an optimization and no reduction: the states are the same. A part of the hits is
-// looked into by running the code after all.
+// It is an optimization, not a reduction: the states are the same. Some of the hits are verified by running the code
+// after all.
 type memo struct {
 	servers table[*sim.Servers]
 	clients table[*sim.Part]
 	steps   table[*step]
-	cuts    table[*sim.Servers] // what the servers are after the connection of a client has ended
-	rests   table[uint64]       // what is left of the faults after one of them
-	budgets table[[]int]        // what is left of each rule of the plan, by the rest of a state
+	cuts    table[*sim.Servers] // the servers after the connection of a client has ended
+	rests   table[uint64]       // the faults left after one of them
+	budgets table[[]int]        // the budget left for each rule of the plan, by the rest of a state
 	moves   table[*moves]
-	pasts   cache[memory] // what an observer remembers, by what it remembered before and hears, see afterwards
-	exact   bool          // what a step does may depend on the faults that are left, or change them
+	pasts   cache[memory] // what an observer remembers, by what it remembered before and hears, see tell
+	exact   bool          // the effect of a step may depend on the faults left, or change them
 
 	stores table[*sim.Stored] // of several servers, by their fingerprints
 }
@@ -42,12 +41,12 @@ type state struct {
 	past    uint64 // what the checkers remember, as in pastOf
 	guarded uint64 // what the guarded resource remembers
 
-	// Not a part of it:
+	// Not part of the state:
 	memories []memory // of each observer
-	base     int64    // how many txns all servers have applied, in the run that it was read in
+	base     int64    // txns applied by all servers, in the run that the state was read in
 }
 
-// differs returns in which part two states differ, "" if in none.
+// differs names the part in which two states differ, "" if they do not.
 func (x *state) differs(y *state) string {
 	for i, p := range x.clients {
 		if p != y.clients[i] {
@@ -69,17 +68,17 @@ func (x *state) differs(y *state) string {
 	return ""
 }
 
-// known reports whether x is a state at all.
+// known reports whether x holds a state at all.
 func (x *state) known() bool { return x.servers != nil }
 
-// keep returns the same state, which shares no memory with x but has these memories, which are the same.
+// keep returns a copy of x that shares no memory with it and has the given, equal memories.
 func (x *state) keep(memories []memory) state {
 	y := *x
 	y.clients, y.memories = slices.Clone(x.clients), memories
 	return y
 }
 
-// fingerprint returns a hash of the state: two, of which each has another salt.
+// fingerprint returns a hash of the state: two halves with different salts.
 func (x *state) fingerprint() (p fingerprint) {
 	for i := range p {
 		salt := uint64(i)
@@ -92,33 +91,33 @@ func (x *state) fingerprint() (p fingerprint) {
 	return p
 }
 
-// step is what a transition does to the state it starts from.
+// step is the effect of a transition on the state it starts from.
 type step struct {
-	more    bool         // it depends on more: all else is under the next key
-	servers *sim.Servers // after it; nil: as before, but for a cut
+	more    bool         // it depends on more: the rest is under the next key
+	servers *sim.Servers // after it; nil: as before, except for a cut
 	cut     bool         // the connection ends, and with it the client's watches
-	change  *sim.Change  // of its client; nil: client says what that is
+	change  *sim.Change  // of its client; nil: see client
 	client  *sim.Part    // its client after it; nil: as before, unless a request of it was served
 	now     int64
 	rest    uint64
 	guarded uint64
-	moved   []*sim.Moved // what the servers have done to others, or, if it is their step, to anybody
+	moved   []*sim.Moved // what the servers have done to other clients, or to any client if it is a step of servers
 	effect
 }
 
-// effect is what is known of a step besides the states.
+// effect is what is known about a step besides the states.
 type effect struct {
-	told   []history.Event // by what it writes to the history
-	heard  []uint64        // of that, by each observer, as in past.heard
+	told   []history.Event // events that it writes to the history
+	heard  []uint64        // hash of those that each observer sees, as in past.heard
 	length int32           // steps of the run
 }
 
-// ofServers reports whether a step is one of servers alone.
+// ofServers reports whether a step involves only servers.
 func ofServers(t sim.Transition) bool {
 	return t.Kind == sim.Replicate || t.Kind == sim.Thaw || t.Kind == sim.StepDown
 }
 
-// side returns a hash of the servers, and, if there are several, of what they know of the clients.
+// side adds to h the servers and, if there are several, what they know of the clients.
 func (x *state) side(h hash.Hash) hash.Hash {
 	h = h.Uint64(x.servers.Hash())
 	if x.servers.Several() {
@@ -129,8 +128,8 @@ func (x *state) side(h hash.Hash) hash.Hash {
 	return h
 }
 
-// keys returns under which keys to look for a step from x, one after the other as long as it
-// depends on more; none for a step of time, or a fault that strikes nobody.
+// keys returns the keys of a step from x, to be looked up one after the other while the step depends on more. There are
+// none for a step of time, or a fault that strikes no client.
 func (m *memo) keys(x *state, t sim.Transition) (keys [3]uint64, ok bool) {
 	if t.Client == 0 && !ofServers(t) || t.Kind == sim.Tick || x.servers.Mortal() {
 		return keys, false
@@ -159,7 +158,7 @@ func (m *memo) keys(x *state, t sim.Transition) (keys [3]uint64, ok bool) {
 		request, _ := c.Next()
 		keys[0] = uint64(x.side(own.Uint64(request)))
 	case t.Kind == sim.Connect:
-		if x.servers.Deposed() != 0 { // which may lack the session, and what was sent in that goes on without the client
+		if x.servers.Deposed() != 0 { // a deposed leader may lack the session; its requests go on without the client
 			core = c.Key()
 		}
 		// else what was left of an earlier connection is gone
@@ -175,17 +174,17 @@ func ends(t sim.Transition) bool {
 	return t.Kind == sim.Expire || t.Kind >= sim.FirstFault && faults.Ends(t.Kind)
 }
 
-// cutKey returns the key of what the servers are after the connection of a client has ended.
+// cutKey returns the key of the servers after the connection of a client has ended.
 func (x *state) cutKey(client uint32) uint64 {
 	return uint64(hash.Hash(client).Uint64(x.servers.Hash()).Int(int64(x.clients[client-1].Server())))
 }
 
-// restKey returns the key of what is left of the faults after one of them.
+// restKey returns the key of the faults left after one of them.
 func (x *state) restKey(t sim.Transition) uint64 {
 	return uint64(hash.Hash(t.Kind).Int(int64(t.Client)).Uint64(x.rest))
 }
 
-// find returns what t does from x; nil if nobody has been there.
+// find returns what t does from x; nil if it is unknown.
 func (m *memo) find(x *state, t sim.Transition) *step {
 	keys, ok := m.keys(x, t)
 	for _, key := range keys {
@@ -196,8 +195,8 @@ func (m *memo) find(x *state, t sim.Transition) *step {
 	return nil
 }
 
-// recall sets y to the state that t leads to from x, but for what the checkers remember, and returns
-// what else it does; nil if nobody has been there. It uses the memory of y, and part.
+// recall sets y to the state that t leads to from x, except for what the checkers remember, and returns the other
+// effects of the step; nil if it is unknown. It reuses the memory of y and part.
 func (m *memo) recall(x *state, t sim.Transition, y *state, part *sim.Part) *effect {
 	s := m.find(x, t)
 	if s == nil {
@@ -231,7 +230,7 @@ func (m *memo) recall(x *state, t sim.Transition, y *state, part *sim.Part) *eff
 	return &s.effect
 }
 
-// move has the servers do to the clients of a state what they have done. It uses the memory of part.
+// move applies what the servers have done to the clients of a state. It uses the memory of part.
 func (m *memo) move(y *state, all []*sim.Moved, part *sim.Part) {
 	for _, x := range all {
 		y.clients[x.Client].Move(part, x)
@@ -239,7 +238,7 @@ func (m *memo) move(y *state, all []*sim.Moved, part *sim.Part) {
 	}
 }
 
-// served notes what a step of servers does, as a replica has found.
+// served records the effect of a step of servers that a replica has found.
 func (m *memo) served(x *state, t sim.Transition, after *sim.Stepped, e effect) {
 	keys, ok := m.keys(x, t)
 	if !ok {
@@ -253,7 +252,7 @@ func (m *memo) served(x *state, t sim.Transition, after *sim.Stepped, e effect) 
 	m.steps.put(keys[0], s)
 }
 
-// part returns the part that is the same as p.
+// part returns the stored part that is equal to p, and stores a copy if there is none.
 func (m *memo) part(p *sim.Part) *sim.Part {
 	if x, ok := m.clients.get(p.Key()); ok {
 		return x
@@ -261,8 +260,8 @@ func (m *memo) part(p *sim.Part) *sim.Part {
 	return m.clients.put(p.Key(), p.Clone())
 }
 
-// learn notes that t leads from x to y. If it is local, it changes nothing but its client and the
-// connection of that; with fine, faults may strike any request.
+// learn records that t leads from x to y. With local, the step changes only its client and the connection of that
+// client. With fine, faults may strike any request.
 func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) {
 	keys, ok := m.keys(x, t)
 	if !ok || t.Client == 0 || y.servers.Mortal() {
@@ -297,7 +296,7 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) 
 	alone := (local || t.Kind == sim.Connect) && s.servers == nil && len(s.moved) == 0
 	change, anyhow := before.Change(after, t.Kind == sim.Deliver, fault && !fine)
 	own, answered := before.Moved(after, y.base-x.base, true)
-	last := 0 // of the keys, which says what t does
+	last := 0 // index of the key that says what t does
 	switch {
 	case t.Kind == sim.Serve && answered && x.guarded == y.guarded:
 		s.client, s.moved = nil, append(s.moved, own)
@@ -317,8 +316,8 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) 
 	m.steps.put(keys[last], s)
 }
 
-// chance bounds the probability that any two different things had the same hash of 64 bits, if these are uniform: of
-// the parts of states, of the positions in which something is remembered, and of what the checkers remember.
+// chance bounds the probability that any two different things had the same hash of 64 bits, if hashes are uniform. The
+// things are the parts of states, the positions in which something is remembered, and what the checkers remember.
 func (m *memo) chance() (p float64) {
 	for _, n := range [...]int{m.servers.size(), m.clients.size(), m.steps.size(), m.cuts.size(), m.rests.size(),
 		m.budgets.size(), m.moves.size(), m.pasts.size(), m.stores.size()} {
@@ -327,10 +326,10 @@ func (m *memo) chance() (p float64) {
 	return p
 }
 
-// pairs bounds the probability that any two of n things have the same hash of so many bits.
+// pairs bounds the probability that any two of n things have the same hash of that many bits.
 func pairs(n, bits int) float64 { return float64(n) * float64(n) / math.Exp2(float64(bits)+1) }
 
-// stored is World.Share.
+// stored implements World.Share.
 func (m *memo) stored(print uint64, fresh func() *sim.Stored) *sim.Stored {
 	if x, ok := m.stores.get(print); ok {
 		return x
@@ -338,7 +337,7 @@ func (m *memo) stored(print uint64, fresh func() *sim.Stored) *sim.Stored {
 	return m.stores.put(print, fresh())
 }
 
-// moves is what can happen to a client in a state, the faults as if there were enough left.
+// moves are the steps that can happen to a client in a state, with faults as if enough were left.
 type moves struct {
 	normal, faults []sim.Transition
 	timed          bool // there is a timer

@@ -10,11 +10,10 @@ import (
 	"zksim/internal/hash"
 )
 
-// What a monitor remembers is in its fields, and is read there. Two histories after which they say the
-// same go on alike, whatever the events were; so what an event adds is found out once for each memory, and not
-// for each way to it.
+// What a monitor remembers is in its fields, and is read from there. Two histories with equal memories continue alike,
+// whatever their events were. So the effect of an event is found out once for each memory, not for each way to it.
 
-// illegible returns the first field of a monitor that cannot be read, with its type; "" if all can.
+// illegible names the first field of a monitor that cannot be read, with its type; "" if all can.
 func illegible(m checkers.Monitor) string {
 	t := reflect.TypeOf(m)
 	if t.Kind() == reflect.Pointer {
@@ -23,7 +22,7 @@ func illegible(m checkers.Monitor) string {
 	return unread(t, t.String())
 }
 
-// shared reports whether two monitors remember in the same place.
+// shared reports whether two monitors keep their memory in the same place.
 func shared(a, b checkers.Monitor) bool {
 	v, w := reflect.ValueOf(a), reflect.ValueOf(b)
 	if v.Type() != w.Type() {
@@ -33,9 +32,9 @@ func shared(a, b checkers.Monitor) bool {
 		v.Kind() == reflect.Pointer && v.Pointer() == w.Pointer() && v.Type().Elem().Size() > 0
 }
 
-// unread returns what in a value of type t cannot be read, of which path is the name: anything but numbers, strings,
-// and structs, slices, arrays and maps of these. With pointers it would make a difference which of them lead to the
-// same, and a function or an interface can hold anything.
+// unread names what cannot be read in a value of type t, whose name is path. Readable are numbers, strings, and
+// structs, slices, arrays and maps of these. With pointers it would matter which of them point to the same value, and a
+// function or an interface can hold anything.
 func unread(t reflect.Type, path string, within ...reflect.Type) string {
 	if slices.Contains(within, t) {
 		return path + ", a " + t.String() + ", which contains itself"
@@ -67,16 +66,16 @@ func unread(t reflect.Type, path string, within ...reflect.Type) string {
 	return path + " is a " + t.String()
 }
 
-// remember appends all that a monitor holds.
+// remember adds everything that a monitor holds to a hash.
 func remember(h hash.Hash, m checkers.Monitor) hash.Hash {
 	v := reflect.Indirect(reflect.ValueOf(m))
 	return readerOf(v.Type())(h, v)
 }
 
-// reader appends what a value of one type holds.
+// reader adds what a value of one type holds to a hash.
 type reader func(h hash.Hash, v reflect.Value) hash.Hash
 
-// readers are those that were made before, by type: making one takes longer than using it.
+// readers caches the readers by type: making one takes longer than using it.
 var readers sync.Map
 
 func readerOf(t reflect.Type) reader {

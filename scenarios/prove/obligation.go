@@ -11,12 +11,12 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// Obligation is a claim that is to be proved. It depends on no other one.
+// Obligation is a claim that must be proved. It does not depend on others.
 type Obligation struct {
-	// Kind is in which way the scope is wider than the usual one, of [Kinds]; the number of clients does not count.
+	// Kind, one of [Kinds], says how the scope is wider than the usual one. The number of clients does not count.
 	Kind string `json:"kind"`
 	Claim
-	// Of the search of it that ended last; zero if there was none.
+	// Of the last search to end; zero if there was none.
 	Seconds float64 `json:"seconds,omitempty"`
 	Outcome Outcome `json:"outcome,omitempty"`
 }
@@ -25,12 +25,12 @@ type Obligation struct {
 var Kinds = []string{"usual", "whole plan", "numbers end", "slow wakes", "early timers", "two rounds", "other order",
 	"three servers", "elections"}
 
-// elections is a plan for three servers of which one is deposed, and one connection lost.
+// elections is a plan for three servers: one leader is deposed and one connection lost.
 const elections = "depose=1 disconnect=1"
 
-// Obligations returns what there is to prove of a scenario that must hold: the usual scope, those of [Beyond], each of
-// which is wider in one way, and, if its plan deposes leaders, one with elections. A mutant has none, and neither has
-// code that is not run by this package.
+// Obligations returns what must be proved about a scenario that must hold: the usual scope, those of [Beyond], each of
+// which is wider in one way, and one with elections if its plan deposes leaders. There are none for a mutant, nor for
+// code that this package does not run.
 func Obligations(s *engine.Scenario) (list []Obligation, err error) {
 	if s.Broken() || s.Outside != nil {
 		return nil, nil
@@ -52,7 +52,7 @@ func Obligations(s *engine.Scenario) (list []Obligation, err error) {
 	return list, nil
 }
 
-// kind says in which way the bounds are wider than the usual ones.
+// kind says how the bounds are wider than the usual ones.
 func (b Bounds) kind(s *engine.Scenario) string {
 	ordinary, _ := split(s.Faults)
 	switch {
@@ -76,11 +76,11 @@ func (b Bounds) kind(s *engine.Scenario) string {
 	return Kinds[0]
 }
 
-// Same reports whether two obligations are to prove the same.
+// Same reports whether two obligations make the same claim.
 func (o *Obligation) Same(x *Obligation) bool { return reflect.DeepEqual(o.Claim, x.Claim) }
 
-// Scope is that of the claim. It fails if what a search there comes to would be another claim, as one with more faults
-// than its plan has.
+// Scope returns the scope of the claim. It fails if a search there would result in another claim, for example because
+// the claim has more faults than its plan.
 func (o *Obligation) Scope(all []engine.Scenario) (Scope, error) {
 	sc, err := o.Claim.Scope(all)
 	if err != nil {
@@ -92,14 +92,14 @@ func (o *Obligation) Scope(all []engine.Scenario) (Scope, error) {
 	return sc, nil
 }
 
-// String names the obligation: the scenario, and what is not as usual.
+// String names the obligation: the scenario, and what is unusual.
 func (o *Obligation) String() string {
 	return fmt.Sprintf("%s, %s, %s, at most %d of %s", o.Scenario, o.Kind, history.Counted(o.Clients, "client"), o.Most,
 		o.Faults)
 }
 
-// Longest sorts obligations by the time that they took last, the longest first, and before these those that were never
-// tried: so that the last tasks to be begun are short ones.
+// Longest sorts obligations: first those that were never tried, then the others by the time that they last took,
+// longest first. So the tasks that begin last are short.
 func Longest(list []Obligation) {
 	slices.SortStableFunc(list, func(a, b Obligation) int {
 		if tried := a.Outcome != ""; tried != (b.Outcome != "") {

@@ -6,16 +6,16 @@ import (
 	"zksim/model/history"
 )
 
-// observer is a monitor that is shown what happens in a run. What it remembers then depends on nothing but what it
-// remembered before and on the events that it sees, so this is found out once, for each observer by itself: together
-// they remember far more different things than each of them.
+// observer is a monitor that is shown the events of a run. What it then remembers depends only on what it remembered
+// before and on the events that it sees. This is found out once, for each observer separately: together they remember
+// far more different things than each of them.
 type observer struct {
 	name    string // of the checker
 	monitor checkers.Monitor
 	sees    [history.Calm + 1]bool
 	shown   history.History // the events that it sees
-	at      uint64          // what it remembers now, see memory.all; 0: not known
-	empty   uint64          // what decides what it will find after a Reset, see memory.past; 0: it had none yet
+	at      uint64          // hash of what it remembers, see memory.all; 0: not known
+	empty   uint64          // memory.past after a Reset; 0: there was none yet
 }
 
 func newObserver(name string, m checkers.Monitor, clients int) *observer {
@@ -26,7 +26,8 @@ func newObserver(name string, m checkers.Monitor, clients int) *observer {
 	return o
 }
 
-// reset has it forget everything, and fails if it does not: then one run is judged by what happened in another.
+// reset makes the monitor forget everything. It panics if the monitor does not, because one run would then be judged by
+// what happened in another.
 func (o *observer) reset() {
 	o.monitor.Reset()
 	left := o.memory().past
@@ -40,7 +41,7 @@ func (o *observer) reset() {
 	o.at = 0
 }
 
-// show shows it an event, if it sees such.
+// show shows the monitor an event, if it sees events of that kind.
 func (o *observer) show(e *history.Event) checkers.Verdict {
 	if !o.sees[e.Kind] {
 		return checkers.Verdict{}
@@ -52,13 +53,13 @@ func (o *observer) show(e *history.Event) checkers.Verdict {
 	return v
 }
 
-// memory is what an observer remembers.
+// memory describes what an observer remembers.
 type memory struct {
-	past uint64 // a hash of what decides what it will find
-	all  uint64 // a hash of all; not a part of the state
+	past uint64 // a hash of what decides its verdicts from now on
+	all  uint64 // a hash of everything; not part of the state
 }
 
-// memory returns what it remembers now.
+// memory returns what the observer remembers now.
 func (o *observer) memory() (m memory) {
 	m.all = uint64(remember(1, o.monitor))
 	m.past = m.all
@@ -69,7 +70,7 @@ func (o *observer) memory() (m memory) {
 	return m
 }
 
-// heard returns a hash of those of some events that it sees; 0 if there are none.
+// heard returns a hash of those events that the observer sees; 0 if there are none.
 func (o *observer) heard(told []history.Event) uint64 {
 	var h hash.Hash
 	for i := range told {
@@ -80,8 +81,8 @@ func (o *observer) heard(told []history.Event) uint64 {
 	return uint64(h)
 }
 
-// replayTo shows it what has happened up to p, unless it remembers that. Number i is its own, in the states on the
-// way.
+// replayTo shows the observer what has happened up to p, unless it remembers that. Its memories in the states on the
+// way have index i.
 func (o *observer) replayTo(p *point, i int) {
 	x := p.last
 	var way [][]history.Event
@@ -99,7 +100,7 @@ func (o *observer) replayTo(p *point, i int) {
 	}
 }
 
-// order is the monitor of a checker that has none: all events matter, in their order.
+// order is the monitor for checkers that have none: all events matter, in their order.
 type order struct{ Line hash.Hash }
 
 // Step implements [checkers.Monitor].

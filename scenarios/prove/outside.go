@@ -10,8 +10,8 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// Outside says what of a scenario is not in the scope: clients, rounds and servers that it has, faults of its plan,
-// checkers, and what no scope has unless it says so.
+// Outside says what a scenario has that is not in the scope: clients, rounds, servers, faults of its plan, checkers. It
+// adds what a scope only has if it says so.
 func (s *Scope) Outside(whole *engine.Scenario) string {
 	var all []string
 	add := func(out bool, format string, args ...any) {
@@ -42,8 +42,8 @@ func (s *Scope) Outside(whole *engine.Scenario) string {
 	return strings.Join(all, "; ")
 }
 
-// lacking returns the faults of a plan that the scope has not, and those that it has less often, or only where an aim
-// says.
+// lacking returns the faults of a plan that the scope does not have, and those that it has less often or only for some
+// aims.
 func (s *Scope) lacking(whole faults.Plan) (missing, fewer []string) {
 	budget := func(p faults.Plan, r faults.Rule, all bool) (n int) {
 		for _, x := range p {
@@ -68,7 +68,7 @@ func (s *Scope) lacking(whole faults.Plan) (missing, fewer []string) {
 	return missing, fewer
 }
 
-// total is how many faults a plan allows.
+// total returns how many faults a plan allows.
 func total(p faults.Plan) int {
 	s := Scope{Faults: p, Most: -1}
 	return s.most()

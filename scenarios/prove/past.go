@@ -10,19 +10,19 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// past is what the checkers of a scenario remember of a run so far: monitors what they remember by themselves; for
-// checkers without a monitor, all events in their order. They are shown events that do not tell in which run they
-// happened, so that what one run has told can be told again as a part of another one.
+// past is what the checkers of a scenario remember of a run so far. Monitors say themselves what they remember; for
+// checkers without a monitor it is all events in their order. Checkers are shown events without a trace of the run they
+// happened in, so that events of one run can be shown again as part of another.
 type past struct {
 	monitored []checkers.Checker
-	observers []*observer // of these, and at most one for all others
+	observers []*observer // of these, and one for all others, if any
 	sees      [history.Calm + 1]bool
-	shown     []history.Event // that count
-	events    int             // of the run's history that have been looked at
+	shown     []history.Event // events that some observer sees
+	events    int             // number of events of the run's history seen so far
 	found     checkers.Verdict
 	unsure    string // what a monitor could not judge
 	sentences *sentences
-	lenient   bool // what a program says must hold always is nobody's business
+	lenient   bool // ignore a program's own assertions
 }
 
 func newPast(s *engine.Scenario, monitored bool) *past {
@@ -46,7 +46,7 @@ func newPast(s *engine.Scenario, monitored bool) *past {
 	return p
 }
 
-// check reports a monitor that is none, or that holds what cannot be read or shares it with another one.
+// check reports a monitor that is nil, that holds something unreadable, or that is shared.
 func (p *past) check() error {
 	for i, o := range p.observers {
 		if o.monitor == nil {
@@ -64,8 +64,8 @@ func (p *past) check() error {
 	return nil
 }
 
-// OfState reports whether the verdicts of a checker depend on no order of events beyond
-// what its monitor remembers. A proof for such checkers has fewer states.
+// OfState reports whether the verdicts of a checker do not depend on the order of events beyond what its monitor
+// remembers. A proof for such checkers has fewer states.
 func OfState(c checkers.Checker) bool {
 	_, ok := c.(checkers.Monitored)
 	return ok
@@ -87,8 +87,8 @@ func (p *past) reset() {
 	p.events, p.found, p.unsure = 0, checkers.Verdict{}, ""
 }
 
-// take adds the events that are new in the history of a run, and returns those that count. The number of an object,
-// which differs between runs that mean the same, becomes one of its client.
+// take adds the new events in the history of a run, and returns those that count. The number of an object, which
+// differs between equivalent runs, is replaced by one that counts the objects of its client.
 func (p *past) take(r *engine.Runner) []history.Event {
 	first, events := len(p.shown), r.World().History.Events
 	for _, e := range events[p.events:] {
@@ -105,7 +105,7 @@ func (p *past) take(r *engine.Runner) []history.Event {
 	return p.shown[first:]
 }
 
-// show shows an event to the checkers, unless one of them has found what it looks for.
+// show shows an event to the checkers until one of them finds a violation.
 func (p *past) show(e *history.Event) {
 	p.shown = append(p.shown, *e)
 	for _, o := range p.observers {
@@ -116,7 +116,7 @@ func (p *past) show(e *history.Event) {
 	}
 }
 
-// note takes note of what a monitor says.
+// note records the verdict of a monitor.
 func (p *past) note(v checkers.Verdict) {
 	switch v.Level {
 	case checkers.Violated:
@@ -126,10 +126,10 @@ func (p *past) note(v checkers.Verdict) {
 	}
 }
 
-// violated reports whether a monitor finds the history violated: then the run need not go on.
+// violated reports whether a monitor has found a violation. Then the run need not go on.
 func (p *past) violated() bool { return p.found.Level == checkers.Violated }
 
-// judge returns what the checker whose monitor has found a run violated says of its history.
+// judge returns the verdict on a history of the checker whose monitor has found the violation.
 func (p *past) judge(h *history.History) checkers.Verdict {
 	for _, c := range p.monitored {
 		if v := checkers.VerdictOf(c, h); v.Checker == p.found.Checker && v.Level == checkers.Violated {
@@ -139,7 +139,7 @@ func (p *past) judge(h *history.History) checkers.Verdict {
 	return p.found
 }
 
-// memories returns what each of the checkers remembers.
+// memories returns what each observer remembers.
 func (p *past) memories() []memory {
 	list := make([]memory, len(p.observers))
 	for i, o := range p.observers {
@@ -148,7 +148,7 @@ func (p *past) memories() []memory {
 	return list
 }
 
-// pastOf returns a hash of what decides what those will find that remember this.
+// pastOf returns a hash of what decides the verdicts of observers with these memories.
 func pastOf(list []memory) uint64 {
 	var h hash.Hash
 	for i := range list {
@@ -157,7 +157,7 @@ func pastOf(list []memory) uint64 {
 	return uint64(h)
 }
 
-// heard returns a hash of what each of the checkers sees of some events; nil if there are none.
+// heard returns for each observer a hash of the events that it sees; nil if there are no events.
 func (p *past) heard(told []history.Event) []uint64 {
 	if len(told) == 0 {
 		return nil
@@ -169,7 +169,7 @@ func (p *past) heard(told []history.Event) []uint64 {
 	return list
 }
 
-// followed returns an error if the monitors of a scenario cannot follow a search, or if what makes them panics.
+// followed returns an error if the monitors of a scenario cannot follow a search, or if making them panics.
 func followed(s *engine.Scenario, r Reductions) (err error) {
 	if m := engine.Judging(func() { err = newPast(s, r.Monitors).check() }); m != nil {
 		err = m

@@ -5,19 +5,18 @@ import (
 	"sync/atomic"
 )
 
-// pool is where workers without work get some. All edges that are not being
-// explored are in it or on the stack of a worker.
+// pool gives work to idle workers. All edges that are not being explored are in it or on the stack of a worker.
 type pool struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	queue   []edge
 	workers int
-	idle    int // of these, those who wait for work or for the pause to end
+	idle    int // workers that wait for work or for the pause to end
 	paused  bool
 	stopped bool
 
-	hungry atomic.Bool // somebody waits for work
-	halt   atomic.Bool // workers are to hand in what they have
+	hungry atomic.Bool // a worker waits for work
+	halt   atomic.Bool // workers must hand in what they have
 }
 
 func newPool(workers int) *pool {
@@ -26,8 +25,7 @@ func newPool(workers int) *pool {
 	return p
 }
 
-// take returns work, at most a few edges, or false when there is none left or the
-// search was stopped.
+// take returns work, a part of the queue, or false when there is none left or the search was stopped.
 func (p *pool) take() ([]edge, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,7 +59,7 @@ func (p *pool) give(edges []edge) {
 	p.changed.Broadcast()
 }
 
-// stop ends the search: nobody gets work any more.
+// stop ends the search: no worker gets work any more.
 func (p *pool) stop() {
 	p.halt.Store(true)
 	p.mu.Lock()
@@ -70,8 +68,8 @@ func (p *pool) stop() {
 	p.changed.Broadcast()
 }
 
-// pause waits until all edges are in the queue, calls f, and lets work go on. It does
-// not call f when the search is stopped meanwhile: then some edges may be elsewhere.
+// pause waits until all edges are in the queue, calls f, and lets work go on. It does not call f if the search is
+// stopped meanwhile, because some edges may then be elsewhere.
 func (p *pool) pause(f func(queue []edge)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,21 +17,21 @@ import (
 	mix "zksim/internal/hash"
 )
 
-// Portion is what one of several tasks has found out about one scope. Each explores from its part of a frontier, with a
-// set of its own, so that they need nothing of each other; together they explore all schedules. States that several
-// of them reach count once, by their fingerprints.
+// Portion is the result of one of several tasks on one scope. Each task explores from its part of a frontier, with its
+// own set of states, so the tasks need nothing from each other. Together they explore all schedules. States that
+// several tasks reach count once, by their fingerprints.
 type Portion struct {
 	Format string `json:"format"`
 	Claim
 	Part     uint64          `json:"part"` // from 1 on
 	Of       uint64          `json:"of"`
-	Frontier string          `json:"frontier"` // digest of the states before it, the same in all; "": not reached
+	Frontier string          `json:"frontier"` // digest of the states before it, the same in all portions; "": not reached
 	Outcome  Outcome         `json:"outcome"`
-	Why      string          `json:"why,omitempty"`       // of Inconclusive
-	Said     map[string]bool `json:"sentences,omitempty"` // of Process.Sometimes, and whether they held
+	Why      string          `json:"why,omitempty"`       // if Inconclusive
+	Said     map[string]bool `json:"sentences,omitempty"` // sentences of Process.Sometimes, and whether they held
 	Struck   bool            `json:"struck"`              // a fault could strike
-	Unstruck []string        `json:"unstruck,omitempty"`  // rules that could strike nowhere, and what they need
-	// Idle are the checkers that have nothing to judge, in words; only the first portion knows.
+	Unstruck []string        `json:"unstruck,omitempty"`  // rules that could never strike, and what they need
+	// Idle describes the checkers that have nothing to judge; only the first portion knows.
 	Idle   []string `json:"judged_nothing,omitempty"`
 	States int      `json:"states"`
 
@@ -40,10 +40,10 @@ type Portion struct {
 
 const portionFormat = "zksim portion 5"
 
-// portionEdges is how many edges the frontier has. A frontier of fewer edges is in parts of which one has nearly all.
+// portionEdges is how many edges the frontier has. With fewer, one of the parts would have nearly all the work.
 const portionEdges = 6000
 
-// frontier explores breadth first, with one worker, until there are so many edges to go on from, or none are left.
+// frontier explores breadth first, with one worker, until there are that many edges to go on from, or none are left.
 func (s *search) frontier(ctx context.Context, many int, watch func() bool) (edges []edge, err error) {
 	edges, s.pool = []edge{{}}, newPool(1)
 	over := false // watch says so
@@ -54,19 +54,19 @@ func (s *search) frontier(ctx context.Context, many int, watch func() bool) (edg
 			return nil, err
 		}
 		edges = append(edges[1:], s.pool.queue...)
-		look() // an edge may take less time than run lets pass between two looks
+		look() // an edge may take less time than passes between two looks of run
 	}
 	return edges, nil
 }
 
-// ProvePortion explores portion part of so many, from 1 on, of all schedules of a scope with at most as many faults as
-// it has. A violation that is found is in the result as it is in that of [Prove], but for the number of its faults,
-// which may not be the least. It takes no checkpoint and no audit.
+// ProvePortion explores one portion, numbered from 1 to of, of all schedules of a scope with at most as many faults as
+// the scope has. A violation is in the result as with [Prove], except that its number of faults may not be the least.
+// It supports neither checkpoints nor audits.
 func ProvePortion(ctx context.Context, sc Scope, o Options, part, of uint64) (Portion, Result, error) {
 	return provePortion(ctx, sc, o, part, of, portionEdges)
 }
 
-// provePortion is ProvePortion with a frontier of so many edges.
+// provePortion is ProvePortion with a frontier of that many edges.
 func provePortion(ctx context.Context, sc Scope, o Options, part, of uint64, many int) (Portion, Result, error) {
 	x := Portion{Format: portionFormat, Claim: sc.claim(o.Reductions), Part: part, Of: of}
 	if o.Checkpoint != "" || o.Audit {
@@ -106,7 +106,7 @@ func provePortion(ctx context.Context, sc Scope, o Options, part, of uint64, man
 	return x, p.result, err
 }
 
-// conclude writes down what the search came to. The first portion makes the random runs, too.
+// conclude records the result of the search. The first portion also makes the random runs.
 func (x *Portion) conclude(ctx context.Context, p *prover, s *search) error {
 	states, digest := s.known.size()
 	x.States, x.Said, x.Struck = states, s.sentences.held, s.struck.Load() || s.withheld.Load()
@@ -119,7 +119,7 @@ func (x *Portion) conclude(ctx context.Context, p *prover, s *search) error {
 		p.gaveUp(ctx, s, cmp.Or(s.frontierLeft(), "frontier 0"))
 	case s.unsure != "":
 		cert.Outcome, cert.Why = Inconclusive, s.unsure
-	case len(s.hops.traps().caught) > 0: // whether others can end it, only a search of the whole can tell
+	case len(s.hops.traps().caught) > 0: // only a search of the whole can tell whether others can end it
 		cert.Outcome, cert.Why = Inconclusive, "a loop may have no end, which is looked into without -split"
 	case x.Part == 1:
 		if err := p.settle(s); err != nil {
@@ -136,8 +136,7 @@ func (x *Portion) conclude(ctx context.Context, p *prover, s *search) error {
 	return nil
 }
 
-// Write writes the portion: a line of JSON, the fingerprints in their order, 16 bytes each, and the SHA-256 of all
-// that.
+// Write writes the portion: a line of JSON, the sorted fingerprints with 16 bytes each, and the SHA-256 of all that.
 func (x *Portion) Write(w io.Writer) error {
 	b, sum := bufio.NewWriter(w), sha256.New()
 	both := io.MultiWriter(b, sum)
@@ -159,13 +158,13 @@ func (x fingerprint) bytes() []byte {
 	return b[:]
 }
 
-// PortionReader reads what Write has written, without keeping it.
+// PortionReader reads what Write has written, without keeping it in memory.
 type PortionReader struct {
 	Portion
 	in   *bufio.Reader
 	sum  hash.Hash
 	left int
-	next fingerprint // the lowest that was not taken
+	next fingerprint // the lowest that has not been taken
 }
 
 // NewPortionReader reads the first line.
@@ -183,7 +182,7 @@ func NewPortionReader(r io.Reader) (*PortionReader, error) {
 	return x, x.advance()
 }
 
-// advance takes the next fingerprint from the file; they are above 0 and rise.
+// advance reads the next fingerprint from the file. Fingerprints are above 0 and ascending.
 func (x *PortionReader) advance() error {
 	if x.left == 0 {
 		var sum [sha256.Size]byte
@@ -213,8 +212,8 @@ func (x *PortionReader) advance() error {
 	return nil
 }
 
-// Lacks says what is missing if no fault of the plan could strike in any of the portions of a scope; "" if one could,
-// or there is none to strike.
+// Lacks says what is missing if no fault of the plan could strike in any portion of a scope; "" if one could, or if
+// there are no faults.
 func Lacks(sc *Scope, all []*PortionReader) string {
 	if sc.most() == 0 || slices.ContainsFunc(all, func(x *PortionReader) bool { return x.Struck }) {
 		return ""
@@ -222,15 +221,15 @@ func Lacks(sc *Scope, all []*PortionReader) string {
 	return neverStrikes + sc.lacks()
 }
 
-// Unstruck returns the rules that could strike in none of the portions of a scope, and what they need.
+// Unstruck returns the rules that could not strike in any portion of a scope, and what they need.
 func Unstruck(all []*PortionReader) []string {
 	return slices.DeleteFunc(slices.Clone(all[0].Unstruck), func(rule string) bool {
 		return slices.ContainsFunc(all, func(x *PortionReader) bool { return !slices.Contains(x.Unstruck, rule) })
 	})
 }
 
-// UnitePortions returns how many states portions have in all, and the digest of these, as a search of the whole has
-// them. It reads them to their ends.
+// UnitePortions returns how many states portions have in total, and their digest, equal to those of a search of the
+// whole. It reads the portions to their ends.
 func UnitePortions(all []*PortionReader) (states int, digest string, err error) {
 	var sum uint64
 	for {

@@ -9,9 +9,9 @@ import (
 	"zksim/sim"
 )
 
-// possible returns what can happen in a state; nothing at the end of the run. Mirrored says that it is nothing
-// since the runs with clients exchanged are explored elsewhere. It returns not ok if what can happen is
-// not known, and there is no world in that state to look at. The list is valid until the next call.
+// possible returns what can happen in a state; nothing at the end of the run. Mirrored says that it returns nothing
+// because the runs with clients exchanged are explored elsewhere. ok is false if it is unknown what can happen and
+// there is no world in that state to look at. The list is valid until the next call.
 func (w *worker) possible(x *state, world *sim.World) (all []sim.Transition, mirrored, ok bool) {
 	if !w.scope.Offline && slices.ContainsFunc(x.clients, func(c *sim.Part) bool { return !c.Begun() }) {
 		if world == nil {
@@ -63,7 +63,7 @@ func (w *worker) possible(x *state, world *sim.World) (all []sim.Transition, mir
 	return all, false, true
 }
 
-// note takes down which faults are possible.
+// note records which faults are possible.
 func (w *worker) note() {
 	met := w.met
 	for _, list := range w.faults {
@@ -77,14 +77,14 @@ func (w *worker) note() {
 	}
 }
 
-// unhurried leaves out what servers apply to which nobody is connected, if that makes no difference yet: while all
-// clients that live are connected, nobody can connect to these servers, so it can as well happen later. It has to
-// happen before time goes on.
+// unhurried leaves out the txns that servers without connections apply, if that makes no difference yet. While all
+// living clients are connected, none can connect to these servers, so the txns can as well be applied later. It must
+// happen before time passes.
 func (w *worker) unhurried(list []sim.Transition, x *state) []sim.Transition {
 	if !w.reduce.Idle || !x.servers.Several() || w.distant && int(w.used()) < w.most {
 		return list
 	}
-	var used uint64 // bit i: somebody is connected to server i
+	var used uint64 // bit i: a client is connected to server i
 	for _, c := range x.clients {
 		if c.Connected() {
 			used |= 1 << c.Server()
@@ -99,8 +99,8 @@ func (w *worker) unhurried(list []sim.Transition, x *state) []sim.Transition {
 	return slices.DeleteFunc(list, idle)
 }
 
-// gather returns the normal moves of all clients, and whether there are faults; the moves of each are in
-// w.moves and w.faults, at whose end are the faults that happen to no client.
+// gather returns the normal moves of all clients, and whether there are faults. The moves of each client are in w.moves
+// and w.faults, which ends with the faults that happen to no client.
 func (w *worker) gather(x *state, world *sim.World) (all []sim.Transition, strikes, ok bool) {
 	all, w.moves = w.list[:0], w.moves[:0]
 	for k := range x.clients {
@@ -133,8 +133,8 @@ func (w *worker) gather(x *state, world *sim.World) (all []sim.Transition, strik
 	return append(all, x.servers.Moves()...), strikes, true
 }
 
-// strokes returns the faults that strike no client, as if there were enough left; nil if they are not known and there
-// is no world.
+// strokes returns the faults that strike no client, as if enough were left; nil if they are unknown and there is no
+// world.
 func (w *worker) strokes(x *state, world *sim.World) *moves {
 	key := x.aloneKey()
 	if known, ok := w.memo.moves.get(key); ok || world == nil {
@@ -143,8 +143,8 @@ func (w *worker) strokes(x *state, world *sim.World) *moves {
 	return w.memo.moves.put(key, &moves{faults: w.injector.PermittedAlone(world, nil)})
 }
 
-// movesOf returns what can happen to client k; nil if that is not known and there is no world. If both
-// are there, they are compared.
+// movesOf returns what can happen to client k; nil if that is unknown and there is no world. If it is known and there
+// is a world, it compares them at some steps.
 func (w *worker) movesOf(x *state, k int, world *sim.World) *moves {
 	key := x.movesKey(k, w.fine)
 	alone := !x.servers.Mortal() && !w.again && !x.clients[k].Orphaned()
@@ -164,7 +164,7 @@ func (w *worker) movesOf(x *state, k int, world *sim.World) *moves {
 		}
 	}
 	strikes := world.Faults()
-	if !w.fine { // those that are used up are there in other states
+	if !w.fine { // faults that are used up here exist in other states
 		strikes = w.injector.Permitted(world, c, nil)
 	}
 	for _, t := range strikes {
@@ -184,7 +184,7 @@ func (w *worker) movesOf(x *state, k int, world *sim.World) *moves {
 // left reports whether the plan still allows the fault t, if the state permits it.
 func (w *worker) left(x *state, t sim.Transition) bool {
 	budget, _ := w.memo.budgets.get(x.rest)
-	process := 0 // whose connection it is: a rule is for all of one
+	process := 0 // the process that owns the connection: a rule covers all connections of one
 	if t.Client > 0 {
 		process = (int(t.Client)-1)%w.scenario.Clients + 1
 	}
@@ -196,9 +196,8 @@ func (w *worker) left(x *state, t sim.Transition) bool {
 	return false
 }
 
-// mirrored reports whether t serves a client for the first time while one that is
-// alike and comes before it has not been served: the run with the two exchanged is
-// explored.
+// mirrored reports whether t serves a client for the first time while an earlier client that is alike has not been
+// served. The run with the two exchanged is explored.
 func (w *worker) mirrored(x *state, t sim.Transition) bool {
 	if t.Kind != sim.Serve || x.clients[t.Client-1].Served() {
 		return false

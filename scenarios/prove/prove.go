@@ -13,76 +13,73 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// Options say how to search. None of them changes what a certificate of a completed
-// search says.
+// Options say how to search. They do not change what the certificate of a completed search says.
 type Options struct {
 	Reductions Reductions
-	Workers    int   // at most engine.MaxWorkers; 0: one for each core
-	Memory     int64 // bytes in use, without garbage, at which the search is given up; 0: no limit
-	// States is how many distinct ones a level has until it is given up, with one worker always at the same; 0: no limit.
+	Workers    int   // at most engine.MaxWorkers; 0: one per core
+	Memory     int64 // live heap bytes at which the search gives up; 0: no limit
+	// States limits the distinct states of a level; 0: no limit. With one worker, the level always stops at the same
+	// state.
 	States int
-	// Steps is how many steps code makes, those to the place where a run goes its own way included, until a level is
-	// given up; 0: no limit. The longer runs are, the fewer states it is enough for.
+	// Steps limits the steps that code makes in a level, including those to the point where a run goes its own way; 0: no
+	// limit. The longer runs are, the fewer states it allows.
 	Steps      int
-	Checkpoint string        // file to resume from, if it is there, and to save to; "": none
-	Every      time.Duration // how often to save; 0: once a minute
+	Checkpoint string        // file to resume from, if it exists, and to save to; "": none
+	Every      time.Duration // how often to save; 0: every minute
 	Reverse    bool          // search in another order
 	Stuck      time.Duration // how long client code may keep control before that is an error; 0: 30 seconds
-	// Trusted says that the code was run strictly already, see [engine.Run], so that the search need not begin with that.
+	// Trusted says that the code has already run strictly, see [engine.Run], so that the search need not begin with that.
 	Trusted bool
-	// Audit searches without the reduction Forget, and fails if that is not sound: if
-	// states go on differently that are said to be the same ([AuditError]).
+	// Audit searches without the reduction Forget, and fails with an [AuditError] if that reduction is not sound: if
+	// states that are said to be the same go on differently.
 	Audit bool
-	// Rerun runs the code for every transition, and remembers nothing of what steps do.
-	// There is no need for that but to check that it makes no difference.
+	// Rerun runs the code for every transition, and remembers nothing about what steps do. Its only use is to check that
+	// this makes no difference.
 	Rerun bool
-	// Doubt is how many steps there are to one that is found out again although what it does
-	// is remembered; 0: 1000. On a difference the search fails.
+	// Doubt says that one in this many remembered steps is run again; 0: 1000. If the result differs, the search fails.
 	Doubt int
-	// Samples is how many random runs of a scope in which nothing was found are judged as a whole, without any
-	// reduction, before it is said to hold: if one is violated, that is what the search comes to, and a checker that
-	// had nothing to judge in any of them has proved nothing. 0: 500; less than 0: none.
+	// Samples is how many random runs of a scope are judged as a whole, without any reduction, before a scope in which
+	// nothing was found is said to hold. A violation in one of them is the result of the search, and a checker that had
+	// nothing to judge in any of them has proved nothing. 0: 500; less than 0: none.
 	Samples int
-	// Progress, if not nil, is called now and then.
+	// Progress, if not nil, is called from time to time.
 	Progress func(Progress)
 }
 
-// workers returns how many there are.
+// workers returns the number of workers.
 func (o *Options) workers() int {
 	return min(cmp.Or(o.Workers, runtime.GOMAXPROCS(0)), engine.MaxWorkers)
 }
 
-// Progress is how far a search has come.
+// Progress says how far a search has come.
 type Progress struct {
 	Faults      int // of the level that is being explored
 	States      int
 	Transitions int64
 	Frontier    int   // edges that idle workers could take; each worker has more
 	Deepest     int64 // steps of the longest run
-	// Fresh is the share of the latest transitions that led to new states. It goes to
-	// 0 as the search comes to its end.
+	// Fresh is the share of the latest transitions that led to new states. It approaches 0 as the search comes to its end.
 	Fresh float64
 }
 
-// Result is a certificate, and the run that it tells of if it is one of a violation.
+// Result is a certificate and, for a violation, the run that shows it.
 type Result struct {
 	Certificate
 	Counterexample *engine.Result // as found, with the names of its steps
-	Last           Level          // how far the last level has come, be it complete or not
-	Limited        bool           // a limit was reached, or ctx was done: a longer search may come to something else
-	// Never are the sentences of Process.Sometimes that hold in no schedule that was explored, sorted. A search that
-	// was resumed knows only of those since then.
+	Last           Level          // the last level, complete or not
+	Limited        bool           // a limit was reached, or ctx was done: a longer search may have another result
+	// Never lists the sentences of Process.Sometimes that held in no explored schedule, sorted. A resumed search knows
+	// only those since then.
 	Never []string
-	// Unstruck says which rules of the plan could strike nowhere in the scope, and what they need. A search that was
-	// resumed does not know.
+	// Unstruck lists the rules of the plan that could not strike in the scope, and what they need. A resumed search does
+	// not know.
 	Unstruck []string
 }
 
-// Prove explores all schedules of a scope: first those without faults, then those
-// with at most one, and so on, so that a counterexample has as few faults as any.
-// It ends with an outcome, or with an error when the scope makes no sense, a
-// checkpoint cannot be used, or client code blocks; with both if the latest checkpoint could
-// not be saved. When ctx is done or a limit is reached the outcome is Inconclusive.
+// Prove explores all schedules of a scope: first those without faults, then those with at most one, and so on, so that
+// a counterexample has the least number of faults. It returns an outcome, or an error when the scope makes no sense, a
+// checkpoint cannot be used, or client code blocks. It returns both if the latest checkpoint could not be saved. When
+// ctx is done or a limit is reached, the outcome is Inconclusive.
 func Prove(ctx context.Context, sc Scope, o Options) (Result, error) {
 	if err := sc.check(); err != nil {
 		return Result{}, err
@@ -122,11 +119,11 @@ type prover struct {
 	Options
 	result Result
 	stop   string  // the limit that was reached
-	err    error   // of the latest checkpoint, which ends no search
+	err    error   // of the latest checkpoint; it does not end the search
 	memo   *memo   // of all levels
-	hops   *hops   // the same
-	chance float64 // as of memo.chance, before the checkpoint
-	// sentences are those of Process.Sometimes, of all levels.
+	hops   *hops   // of all levels
+	chance float64 // memo.chance before the checkpoint
+	// sentences are the sentences of Process.Sometimes, of all levels.
 	sentences sentences
 	code      uint64 // hash of a run, 0: not known yet
 	saved     time.Time
@@ -136,8 +133,7 @@ type prover struct {
 	resumed   bool
 }
 
-// level explores the next level, from a checkpoint if there is one, and reports
-// whether there is another one to do.
+// level explores the next level, from a checkpoint if there is one, and reports whether another level follows.
 func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err error) {
 	cert := &p.result.Certificate
 	s := newSearch(&p.scope, p.Reductions, len(cert.Levels))
@@ -190,7 +186,7 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	}
 	cert.Levels = append(cert.Levels, p.result.Last)
 	cert.Collision = pairs(states, 128) + p.chance + p.memo.chance()
-	if s.again { // what the checkers remember of each state was not looked up
+	if s.again { // the checkers' memories were not looked up
 		cert.Collision += pairs(states, 64)
 	}
 	if s.most == 0 && p.scope.most() > 0 && !s.withheld.Load() {
@@ -206,7 +202,7 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	return false, p.discard()
 }
 
-// settle makes the random runs of a scope in which the search has found nothing, and says what that comes to.
+// settle makes the random runs of a scope in which the search has found nothing, and sets the outcome.
 func (p *prover) settle(s *search) error {
 	err := p.sample(s)
 	switch cert := &p.result.Certificate; {
@@ -221,17 +217,17 @@ func (p *prover) settle(s *search) error {
 
 const neverStrikes = "no fault of the plan can ever strike: "
 
-// steadyStates is how many states of a level are explored by one worker, so that a violation among them is the
-// same each time.
+// steadyStates is how many states of a level one worker explores alone, so that a violation among them is the same each
+// time.
 const steadyStates = 20_000
 
-// explore runs the search of a level from the given edges on; fresh says that nothing of it is known yet.
+// explore runs the search of a level from the given edges. fresh says that nothing of the level is known yet.
 func (p *prover) explore(ctx context.Context, s *search, from []edge, fresh bool) error {
 	watch := func() bool { return p.watch(s) }
 	if limit := s.limit; fresh && (limit == 0 || limit > steadyStates) {
 		s.limit = steadyStates
 		if err := s.run(ctx, 1, from, watch); err != nil {
-			return err // the worker may be in client code still
+			return err // the worker may still be in client code
 		}
 		more := s.full.Swap(false)
 		if s.limit = limit; !more || s.spent.Load() || s.refuted != nil || p.stop != "" || ctx.Err() != nil {
@@ -242,7 +238,7 @@ func (p *prover) explore(ctx context.Context, s *search, from []edge, fresh bool
 	return s.run(ctx, p.Workers, from, watch)
 }
 
-// refuted writes down the schedule that was found.
+// refuted records the schedule that was found.
 func (p *prover) refuted(s *search) {
 	cert, r := &p.result.Certificate, s.refuted
 	p.scope.Scenario.KeepFaults(&r.Schedule)
@@ -259,7 +255,7 @@ func (s *search) frontierLeft() string {
 	return fmt.Sprintf("frontier %d", len(s.pool.queue))
 }
 
-// gaveUp writes down how far the search has come and what is left, and saves it.
+// gaveUp records how far the search has come and what is left, and saves it.
 func (p *prover) gaveUp(ctx context.Context, s *search, left string) error {
 	why := cmp.Or(p.stop, "interrupted")
 	if s.full.Load() {
@@ -279,8 +275,7 @@ func (p *prover) gaveUp(ctx context.Context, s *search, left string) error {
 	return p.save(s, s.pool.queue)
 }
 
-// watch reports progress, saves, and looks at the limits. It returns true when one
-// is reached.
+// watch reports progress, saves, and checks the limits. It returns true when one is reached.
 func (p *prover) watch(s *search) bool {
 	if p.full() {
 		return true

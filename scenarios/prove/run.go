@@ -30,9 +30,8 @@ func (w *worker) run() {
 	}
 }
 
-// endless judges a schedule that does not come to an end: the run that begins like it, and
-// goes on fairly and without faults where an ordinary one would. If nothing is wrong with that, there is a doubt, which
-// why says.
+// endless judges a schedule that does not end. It judges the run that begins like the schedule and, where an ordinary
+// run would, goes on fairly and without faults. If that run is fine, a doubt remains, which why explains.
 func (w *worker) endless(names []string, why string) {
 	s, runner := w.scope.Scenario, engine.NewRunner()
 	defer runner.Close()
@@ -52,13 +51,13 @@ func (w *worker) endless(names []string, why string) {
 // complete judges a run that has come to its end.
 func (w *worker) complete(res *engine.Result) {
 	w.ends.Add(1)
-	if w.past.violated() { // the run was cut short there: what judges its end may err
+	if w.past.violated() { // the run was cut short there: checkers of its end may err
 		res.Verdict = w.past.judge(res.History)
 	}
 	v := res.Verdict
 	if w.audit != nil {
 		seen := v
-		if w.past.lenient && v.Checker == (checkers.Always{}).Name() { // which no state remembers then
+		if w.past.lenient && v.Checker == (checkers.Always{}).Name() { // no state remembers it then
 			seen = checkers.Verdict{}
 		}
 		w.check(w.runner.World(), " ends", uint64(hash.Hash(seen.Level).String(seen.Checker)))
@@ -78,7 +77,7 @@ func (w *worker) complete(res *engine.Result) {
 	}
 }
 
-// verify reports a violation as it is in a run with the usual zxids.
+// verify reports a violation as it appears in a run with the usual zxids.
 func (w *worker) verify(found *engine.Result) {
 	runner := engine.NewRunner()
 	defer runner.Close()
@@ -95,7 +94,7 @@ func (w *worker) verify(found *engine.Result) {
 	w.report(runner, &res)
 }
 
-// repeat fails if the steps of a violation do not show it again where they were taken.
+// repeat panics if the same steps under the same reductions do not show a violation again.
 func (w *worker) repeat(found *engine.Result) {
 	runner := engine.NewRunner()
 	defer runner.Close()
@@ -106,7 +105,7 @@ func (w *worker) repeat(found *engine.Result) {
 	}
 }
 
-// report takes note of a violation in the last run of a runner.
+// report records a violation in the last run of a runner.
 func (w *worker) report(runner *engine.Runner, res *engine.Result) {
 	runner.Names(res)
 	res.History = nil
@@ -154,7 +153,7 @@ func (w *worker) Choose(world *sim.World) (sim.Transition, bool, error) {
 	}
 }
 
-// arrive takes note of what the next edge has led to, and chooses the one after that.
+// arrive records what the next edge has led to, and chooses the one after that.
 func (w *worker) arrive(world *sim.World) error {
 	defer w.next.explored()
 	told := slices.Clone(w.past.take(w.runner))
@@ -171,7 +170,7 @@ func (w *worker) arrive(world *sim.World) error {
 			}
 		}
 		if w.past.violated() {
-			return errOver // the verdict on the run will say what
+			return errOver // the verdict on the run will name the violation
 		}
 		whole := y
 		if w.audit != nil {
@@ -201,14 +200,14 @@ func (w *worker) arrive(world *sim.World) error {
 	return nil
 }
 
-// undecided takes note of a monitor that could not judge.
+// undecided records a monitor that could not decide.
 func (w *worker) undecided() {
 	if w.past.unsure != "" {
 		w.doubt("a monitor could not decide: " + w.past.unsure)
 	}
 }
 
-// isLocal reports whether t changes nothing but its client and the connection of that.
+// isLocal reports whether t changes only its client and the connection of that client.
 func (w *worker) isLocal(world *sim.World, t sim.Transition) bool {
 	if t.Kind >= sim.FirstFault {
 		return w.injector.Local(world, t)
@@ -216,15 +215,15 @@ func (w *worker) isLocal(world *sim.World, t sim.Transition) bool {
 	return world.Local(t)
 }
 
-// compare fails if a state is not what it is said to be.
+// compare panics if a state is not what it is said to be.
 func (w *worker) compare(said, is *state, world *sim.World) {
 	if what := said.differs(is); what != "" {
 		panic(unstable(what + ", after " + strings.Join(world.Schedule(), ", ")))
 	}
 }
 
-// read returns the state of a run in which time has passed that often although something else
-// could happen, but for what the checkers remember.
+// read returns the state of a run, with what the checkers remember. ticks is how often time has passed although
+// something else could happen.
 func (w *worker) read(world *sim.World, ticks int32) *state {
 	rest := hash.Hash(world.Rest()).Int(int64(ticks))
 	if _, known := w.memo.budgets.get(uint64(rest)); !known {
@@ -246,7 +245,7 @@ func (w *worker) read(world *sim.World, ticks int32) *state {
 	return x
 }
 
-// unforgetting returns a state of an audit with all that code has seen.
+// unforgetting returns a state of an audit with everything that code has seen.
 func (w *worker) unforgetting(world *sim.World, x *state) *state {
 	forgets := world.Detail.Forget // not with several connections of a client
 	world.Detail.Forget = false
@@ -255,7 +254,7 @@ func (w *worker) unforgetting(world *sim.World, x *state) *state {
 	return y
 }
 
-// learn notes what the next edge has done.
+// learn records the effect of the next edge.
 func (w *worker) learn(y *state, e effect) {
 	if len(e.told) == 0 && y.past != w.before.past {
 		panic(failed("a checker remembers something of an event that it says it does not see"))

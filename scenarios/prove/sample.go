@@ -15,20 +15,20 @@ import (
 // usualSamples is how many random runs of a scope are judged before it is said to hold.
 const usualSamples = 500
 
-// maxSample is the length at which a random run is given up. What has no end is found by the search; see hops.
+// maxSample is the length at which a random run is given up. The search finds endless runs; see hops.
 const maxSample = 5000
 
-// overlooked says what may be behind a violation that a search in the same scope has not found.
+// overlooked explains a violation that a search in the same scope has not found.
 const overlooked = "a random run, of a scope in which the search has found nothing: so something that matters is in " +
 	"no state, as what code keeps and does not say in Forget or Keep (-audit looks for that), what a monitor has " +
 	"outside of its fields, a variable that clients share, or what is made of zxids or of the numbers of steps"
 
-// unrepeatable says the same of one that the same steps do not show again.
+// unrepeatable explains such a violation that the same steps do not show again.
 const unrepeatable = "the search has found nothing, random run %d of the same scope violates %s: %s, and the same " +
 	"steps again do not; so runs hand on something to each other, as a variable that clients share does; the steps: %s"
 
-// sample makes random runs of a scope in which the search has found nothing, and judges them as a whole and without
-// any reduction. A violation is what the search comes to. If there is none, checkers that had nothing to judge in any
+// sample makes random runs of a scope in which the search has found nothing, and judges them as a whole, without any
+// reduction. A violation becomes the result of the search. If there is none, checkers that had nothing to judge in any
 // of them are added to the certificate.
 func (p *prover) sample(s *search) error {
 	n := p.Samples
@@ -74,8 +74,8 @@ func (p *prover) sample(s *search) error {
 	return nil
 }
 
-// elsewhere reports whether a checker has something to judge in random runs of the whole scenario, with all of its
-// clients, rounds and faults: then it is the scope that is too small, and not the program that gives it nothing.
+// elsewhere reports whether a checker has something to judge in random runs of the whole scenario, with all its
+// clients, rounds and faults. Then the scope is too small, and not the program at fault.
 func (s *Scope) elsewhere(r *engine.Runner, checker string, runs int) bool {
 	x := s.Scenario.Whole()
 	x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers), func(c checkers.Checker) bool { return c.Name() != checker })
@@ -98,14 +98,14 @@ func (s *search) repeats(found *engine.Result) bool {
 	return err == nil && res.Verdict.Level == checkers.Violated && res.Verdict.Checker == found.Verdict.Checker
 }
 
-// wanderer takes random steps within a scope. It shares no code with the search, and remembers nothing of states.
+// wanderer takes random steps within a scope. It shares no code with the search, and remembers no states.
 type wanderer struct {
 	scope  *Scope
 	random *rand.Rand
-	rarity int // a fault that is possible strikes at one of so many steps
+	rarity int // a possible fault strikes at one of this many steps
 	used   int // faults
 	ticks  int // that had an alternative
-	// In every other run, of two things that are possible what is more urgent happens.
+	// In every other run, the more urgent of two possible things happens.
 	urgent map[sim.Transition]int
 }
 
@@ -113,7 +113,7 @@ func newWanderer(sc *Scope, seed uint64) *wanderer {
 	return &wanderer{scope: sc, random: rand.New(rand.NewPCG(seed, seed))}
 }
 
-// begin begins a run.
+// begin starts a run.
 func (x *wanderer) begin(run int) {
 	x.used, x.ticks, x.rarity = 0, 0, 2<<x.random.IntN(5)
 	if x.urgent = nil; run%2 == 0 {
@@ -150,8 +150,7 @@ func (x *wanderer) Choose(w *sim.World) (sim.Transition, bool, error) {
 	return t, true, nil
 }
 
-// normal returns what can happen without a fault, and whether that is only that time passes. Instead of that the
-// faults may be over.
+// normal returns what can happen without a fault, and whether only time can pass. In that case the faults may also end.
 func (x *wanderer) normal(w *sim.World) (list []sim.Transition, idle bool) {
 	all := w.Normal()
 	idle = len(all) > 0 && all[0].Kind == sim.Tick

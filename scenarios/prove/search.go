@@ -16,7 +16,7 @@ import (
 	"zksim/sim"
 )
 
-// search explores all schedules with at most a number of faults.
+// search explores all schedules with at most a given number of faults.
 type search struct {
 	scope   *Scope
 	reduce  Reductions
@@ -24,33 +24,33 @@ type search struct {
 	reverse bool // take the last first
 	stuck   time.Duration
 	limit   int64 // states; 0: none
-	effort  int64 // steps that code makes; 0: no limit
+	effort  int64 // steps that code may make; 0: no limit
 
 	scenario *engine.Scenario
-	schedule engine.Schedule      // the circumstances
-	injector *faults.Injector     // says what the plan is like; those of the workers say what it permits
-	words    checkers.Vocabulary  // that a run may record
-	alike    []int                // by client; nil: no two are
-	outcome  func(*engine.Result) // if not nil, hears of every complete run
+	schedule engine.Schedule      // the settings of all runs
+	injector *faults.Injector     // describes the plan; those of the workers say what it permits
+	words    checkers.Vocabulary  // words that a run may record
+	alike    []int                // by client; nil: no two are alike
+	outcome  func(*engine.Result) // if not nil, called with every complete run
 
 	pool  *pool
 	known set // fingerprints of the states that were reached
 	counters
 
 	memo     *memo
-	hops     *hops         // nil: nothing is noted
-	traps    *traps        // of these; nil: they are not known
+	hops     *hops         // nil: hops are not recorded
+	traps    *traps        // of the hops; nil: not known
 	fine     bool          // faults may strike any request
-	distant  bool          // faults may look at servers to which nobody is connected
+	distant  bool          // faults may look at servers without connections
 	again    bool          // run the code for every transition
-	doubtful int           // how many recalled steps there are to one that is found out again
+	doubtful int           // one in this many recalled steps is run again
 	audit    *audit        // nil: none
-	strict   bool          // code was run strictly
-	withheld atomic.Bool   // a fault was possible and there had been enough
+	strict   bool          // code has run strictly
+	withheld atomic.Bool   // a fault was possible but the limit was reached
 	struck   atomic.Bool   // a fault was taken
 	feasible atomic.Uint64 // bit i: the fault of kind sim.FirstFault + i was possible in some state
 	full     atomic.Bool   // limit is reached
-	spent    atomic.Bool   // effort is
+	spent    atomic.Bool   // effort is used up
 	states   atomic.Int64
 	taken    atomic.Int64 // steps
 	deepest  atomic.Int64
@@ -62,16 +62,16 @@ type search struct {
 	unsure  string
 }
 
-// counters count what was done; they do not depend on the order in which it was.
+// counters count what was done, in whatever order.
 type counters struct{ runs, ends, transitions atomic.Int64 }
 
-// maxSteps is the length at which a schedule is taken for endless.
+// maxSteps is the length at which a schedule counts as endless.
 const maxSteps = 10_000
 
 func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	x := *sc.Scenario
 	x.SafetySteps, x.MaxSteps = math.MaxInt32, math.MaxInt32
-	if x.Broken() { // what others find neither counts nor ends a run
+	if x.Broken() { // findings of others neither count nor end a run
 		x.Checkers = slices.DeleteFunc(slices.Clone(x.Checkers),
 			func(c checkers.Checker) bool { return !slices.Contains(x.Caught, c.Name()) })
 	}
@@ -88,7 +88,7 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 		s.hops = &hops{}
 	}
 	s.distant = slices.ContainsFunc(sc.Faults, func(r faults.Rule) bool { return slices.Contains(distant, r.Fault) })
-	// Of two clients whose connections an election cuts at once, the code of the first goes on first: with the clients
+	// When an election cuts the connections of two clients at once, the code of the first goes on first. With the clients
 	// exchanged, no run has it the other way round.
 	differs := func(r faults.Rule) bool { return r.Aim.Client > 0 || r.OfSeveral() }
 	if reduce.Symmetry && x.Alike() != nil && x.Dials == 0 && !slices.ContainsFunc(sc.Faults, differs) {
@@ -99,11 +99,10 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	return s
 }
 
-// distant are the faults that look for a server which lags.
+// distant lists the faults that look for a server that lags.
 var distant = []string{"late-request", "expiry-lag", "failover", "late-commit"}
 
-// refute takes note of a schedule that violates a checker. There is no need to go
-// on.
+// refute records a schedule that violates a checker, and stops the search.
 func (s *search) refute(r *engine.Result) {
 	s.mu.Lock()
 	if s.refuted == nil || len(r.Schedule.Names) < len(s.refuted.Schedule.Names) {
@@ -113,7 +112,7 @@ func (s *search) refute(r *engine.Result) {
 	s.pool.stop()
 }
 
-// doubt takes note of something that nobody can tell.
+// doubt records something that cannot be decided.
 func (s *search) doubt(why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,7 +121,7 @@ func (s *search) doubt(why string) {
 	}
 }
 
-// reached notes the length of a run and reports whether it is too long.
+// reached records the length of a run and reports whether it is too long.
 func (s *search) reached(step int) bool {
 	for {
 		most := s.deepest.Load()
@@ -133,13 +132,13 @@ func (s *search) reached(step int) bool {
 	return step >= maxSteps
 }
 
-// usuallyStuck is how long client code may keep control without a call of its Conn or Env, unless it waits meanwhile.
+// usuallyStuck is how long client code may keep control without calling its Conn or Env or waiting.
 const usuallyStuck = 30 * time.Second
 
-// run explores with a number of workers, from the given edges on. Every so often it
-// calls watch, which may pause the pool; when watch returns true, or ctx is done,
-// the search stops and what is left is in the pool. It fails when client code leaves the
-// simulator, with a [*sim.Misuse], or ends its goroutine. It looks for that before it begins, too, with a few seeds.
+// run explores with a number of workers, from the given edges. It calls watch regularly, which may pause the pool. When
+// watch returns true, or ctx is done, the search stops and leaves the rest in the pool. It fails when client code
+// leaves the simulator, with a [*sim.Misuse], or ends its goroutine. It also looks for that before it begins, with a
+// few seeds.
 func (s *search) run(ctx context.Context, workers int, from []edge, watch func() bool) error {
 	if s.most == 0 && !s.strict {
 		if s.strict = true; ctx.Err() == nil {
@@ -151,7 +150,7 @@ func (s *search) run(ctx context.Context, workers int, from []edge, watch func()
 	s.memo.exact = s.injector.Counts() || s.injector.Contends()
 	s.pool = newPool(workers)
 	s.pool.queue = from
-	if ctx.Err() != nil { // at once, not when it is noticed
+	if ctx.Err() != nil { // now, not when it is noticed
 		s.pool.stop()
 	}
 	all := make([]*worker, workers)
@@ -203,28 +202,27 @@ func (s *search) run(ctx context.Context, workers int, from []edge, watch func()
 	}
 }
 
-// failed is why a search cannot go on.
+// failed says why a search cannot go on.
 type failed string
 
-// unstable says where the same steps have led to another state.
+// unstable says where the same steps led to another state.
 type unstable string
 
-// Unstable is the error of a search that has taken the same steps twice, and has come to another state: what it would
-// say is worth nothing.
+// Unstable is the error of a search that took the same steps twice and reached another state. Its result would be
+// worthless.
 type Unstable struct {
 	Scenario string
 	Where    string // what differs, and after which steps
 }
 
-// Error says what may be the cause.
+// Error names the possible causes.
 func (u *Unstable) Error() string {
 	return u.Scenario + ": the same steps lead to another state, since the program is not deterministic, which a check " +
 		"shows, or else a fingerprint or a monitor leaves something out (" + u.Where + ")"
 }
 
-// guarded works, and reports that client code has ended the goroutine (a Goexit in a
-// coroutine is passed on to the goroutine that resumed it), or that a step is not possible which
-// was when the same steps had been taken before.
+// guarded works. It returns an error if client code has ended the goroutine (a Goexit in a coroutine is passed on to
+// the goroutine that resumed it), or if a step is not possible that was possible after the same steps before.
 func (w *worker) guarded() (err error) {
 	ended := make(chan struct{})
 	go func() {
@@ -254,15 +252,15 @@ func (w *worker) guarded() (err error) {
 	return err
 }
 
-// guard stops the search when client code leaves the simulator. It does so from
-// a goroutine of its own, since a pause of the pool would wait for that client.
+// guard stops the search when client code leaves the simulator. It runs in its own goroutine, because a pause of the
+// pool would wait for that client.
 func (s *search) guard(g *engine.Guard, all []*worker, done <-chan struct{}, dead chan<- error) {
 	err := g.Until(done, nil)
 	for _, w := range all {
 		if err != nil {
 			break
 		}
-		if m := w.runner.World().Misuse(); m != nil { // by a goroutine that has outlived the runs
+		if m := w.runner.World().Misuse(); m != nil { // by a goroutine that outlived the runs
 			err = m
 		}
 	}

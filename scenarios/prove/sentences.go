@@ -9,14 +9,14 @@ import (
 	"zksim/model/history"
 )
 
-// sentences are those of Process.Sometimes that runs came by, and whether they held in any. What code says depends on
-// what it has seen, so a sentence that holds in some schedule holds in one that was run.
+// sentences are the sentences of Process.Sometimes that runs reached, and whether they held in any. What code says
+// depends on what it has seen, so a sentence that holds in some schedule holds in one that was run.
 type sentences struct {
 	mu   sync.Mutex
 	held map[string]bool
 }
 
-// note takes note of an event.
+// note records an event.
 func (s *sentences) note(e *history.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -26,7 +26,7 @@ func (s *sentences) note(e *history.Event) {
 	s.held[e.Path] = s.held[e.Path] || e.OK
 }
 
-// never adds those of a level, and returns the sentences that never held, sorted.
+// never adds the sentences of a level, and returns those that never held, sorted.
 func (s *sentences) never(level *sentences) (list []string) {
 	for name, held := range level.held { // order-free: sorted below
 		s.note(&history.Event{Path: name, OK: held})
@@ -39,8 +39,8 @@ func (s *sentences) never(level *sentences) (list []string) {
 	return list
 }
 
-// assertion takes note of an event that is one of a program's assertions: of what must hold sometimes, and of what
-// does not hold and must.
+// assertion records an event that is an assertion of a program: of what must sometimes hold, or of what must hold and
+// does not.
 func (p *past) assertion(e *history.Event) {
 	if e.Kind != history.Told {
 		return

@@ -11,25 +11,25 @@ import (
 // fingerprint is a hash of a state, of 128 bits.
 type fingerprint [2]uint64
 
-// compare says which of two fingerprints comes first, as cmp.Compare does.
+// compare orders two fingerprints, like cmp.Compare.
 func (x fingerprint) compare(y fingerprint) int {
 	return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1]))
 }
 
-// set is a set of fingerprints that workers share. It takes 16 bytes a member, and a quarter to two fifths more.
+// set is a set of fingerprints that workers share. It takes 16 bytes a member, plus a quarter to two fifths.
 type set struct {
 	shards [shardCount]struct {
 		mu    sync.Mutex
 		count int
-		sum   uint64        // of the first halves of all members, mixed
+		sum   uint64        // mixed first halves of all members
 		slots []fingerprint // open addressing, at most four fifths full; zero is a free one
 		_     [8]byte
 	}
 }
 
-// add puts x into the set, and reports whether it was not there.
+// add adds x to the set, and reports whether it is new.
 func (s *set) add(x fingerprint) (fresh bool) {
-	x[0] = keyOf(x[0]) // a free one has 0
+	x[0] = keyOf(x[0]) // a free slot has 0
 	shard := &s.shards[x[0]>>58]
 	shard.mu.Lock()
 	defer shard.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *set) add(x fingerprint) (fresh bool) {
 	return true
 }
 
-// placeOf returns where x is, or the free slot where it would be.
+// placeOf returns the slot of x, or the free slot where it belongs.
 func placeOf(slots []fingerprint, x fingerprint) *fingerprint {
 	i, _ := bits.Mul64(x[0]<<6, uint64(len(slots)))
 	for ; slots[i] != x && slots[i][0] != 0; i++ {
@@ -63,7 +63,7 @@ func placeOf(slots []fingerprint, x fingerprint) *fingerprint {
 	return &slots[i]
 }
 
-// size returns the number of members, and a digest of them that does not depend on the order in which they came.
+// size returns the number of members, and a digest of them that does not depend on their order.
 func (s *set) size() (members int, digest uint64) {
 	for i := range s.shards {
 		shard := &s.shards[i]
@@ -75,7 +75,7 @@ func (s *set) size() (members int, digest uint64) {
 	return members, digest
 }
 
-// members returns those of a shard, to which nobody adds one meanwhile.
+// members returns the members of a shard. Nothing may be added meanwhile.
 func (s *set) members(shard int) (list []fingerprint) {
 	for _, x := range s.shards[shard].slots {
 		if x[0] != 0 {

@@ -5,11 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// table is a map from hashes that workers share. What is in it stays as it is, so that nobody waits who looks
-// something up.
+// table is a map from hashes that workers share. Entries never change, so lookups never wait.
 type table[T any] struct {
 	shards [shardCount]struct {
-		mu    sync.Mutex // of those who add something
+		mu    sync.Mutex // for adding
 		count int
 		slots atomic.Pointer[[]slot[T]] // open addressing, at most three quarters full
 		_     [40]byte
@@ -18,16 +17,16 @@ type table[T any] struct {
 
 const shardCount = 64
 
-// slot is an entry of a table. Its value is set before its key, and neither changes after that.
+// slot is an entry of a table. Its value is set before its key, and neither changes afterwards.
 type slot[T any] struct {
 	key   atomic.Uint64 // 0: free
 	value T
 }
 
-// keyOf returns the key of a slot: 0 would be none.
+// keyOf returns the key in a slot: 0 would mean a free one.
 func keyOf(key uint64) uint64 { return max(key, 1) }
 
-// find returns the slot of a key, or the free one where it would be.
+// find returns the slot of a key, or the free one where it belongs.
 func find[T any](slots []slot[T], key uint64) (s *slot[T], there bool) {
 	mask := uint64(len(slots) - 1)
 	for i := key & mask; ; i = (i + 1) & mask {
@@ -40,7 +39,7 @@ func find[T any](slots []slot[T], key uint64) (s *slot[T], there bool) {
 	}
 }
 
-// load returns the slots of a shard, none while there is nothing in it.
+// load returns the slots of a shard, nil while it is empty.
 func load[T any](p *atomic.Pointer[[]slot[T]]) []slot[T] {
 	if all := p.Load(); all != nil {
 		return *all
@@ -58,8 +57,7 @@ func (t *table[T]) get(key uint64) (x T, ok bool) {
 	return x, false
 }
 
-// put puts x into the table, unless there is something under that key; it returns what is
-// there then.
+// put puts x into the table unless the key is taken. It returns the value under the key.
 func (t *table[T]) put(key uint64, x T) T {
 	key = keyOf(key)
 	shard := &t.shards[key>>58]
@@ -92,7 +90,7 @@ func (t *table[T]) size() (keys int) {
 	return keys
 }
 
-// grown returns the same slots with twice the room.
+// grown returns a copy of the slots with twice the room.
 func grown[T any](old []slot[T]) []slot[T] {
 	more := make([]slot[T], max(8, 2*len(old)))
 	for i := range old {

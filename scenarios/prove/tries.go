@@ -8,11 +8,11 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// tryAll searches all, up to each number of states, until there is a violation. It returns the first in their order
-// that has one. Several are searched at a time, each by one worker, so that what each comes to is the same each time;
-// when one has found something, of those after it nothing is said.
+// tryAll searches all attempts up to each number of states in turn, until there is a violation. It returns the first
+// attempt in their order that has one. Several attempts run at a time, each with one worker, so that each has the same
+// result every time. When one has found something, nothing is said about those after it.
 func tryAll(ctx context.Context, all []*Attempt, o Options, limits ...int) (found *Attempt, _ []*Attempt, err error) {
-	for _, x := range all { // by themselves: goroutines of others would hide those that code starts
+	for _, x := range all { // one at a time: goroutines of others would hide those that code starts
 		if err := engine.Strict(ctx, x.Scope.Scenario, o.Stuck); err != nil {
 			return nil, nil, err
 		}
@@ -47,7 +47,7 @@ func tryAll(ctx context.Context, all []*Attempt, o Options, limits ...int) (foun
 	return nil, all, nil
 }
 
-// tries are attempts up to one number of states, in progress.
+// tries are attempts in progress, up to one number of states.
 type tries struct {
 	ctx context.Context
 	Options
@@ -55,9 +55,9 @@ type tries struct {
 
 	mu    sync.Mutex
 	next  int
-	end   int // what comes after it is of no interest any more: it has found something, or failed
+	end   int // attempts after it do not matter any more: it has found something, or failed
 	stops []context.CancelFunc
-	err   error // of that at end
+	err   error // of the attempt at end
 }
 
 // work makes attempts until there are no more.
@@ -73,7 +73,7 @@ func (t *tries) work() {
 	}
 }
 
-// take returns the next one to be made; without a context there is none.
+// take returns the next attempt to make; ctx is nil if there is none.
 func (t *tries) take() (i int, ctx context.Context) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,7 +89,7 @@ func (t *tries) take() (i int, ctx context.Context) {
 	return i, ctx
 }
 
-// took notes what one came to.
+// took records the result of an attempt.
 func (t *tries) took(i int, r Result, err error, took time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

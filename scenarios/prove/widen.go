@@ -10,14 +10,14 @@ import (
 	"zksim/sim"
 )
 
-// A mutant is searched in bounds that grow, with at most so many faults.
+// A mutant is searched in bounds that grow, with at most this many faults.
 const widestFaults = 2
 
-// OtherOrder is one in which the first names that two clients draw are the other way round, and so are simultaneous
-// events, see [sim.Backward].
+// OtherOrder is an order in which the first names that two clients draw are swapped, and so are simultaneous events,
+// see [sim.Backward].
 const OtherOrder = sim.Backward + 1
 
-// wider returns bounds of a mutant, in the order in which they are worth a try.
+// wider returns bounds for a mutant, most promising first.
 func wider(s *engine.Scenario) (list []Bounds) {
 	add := func(clients int, b Bounds) {
 		b.Clients, b.Most = clients, widestFaults
@@ -51,7 +51,7 @@ func wider(s *engine.Scenario) (list []Bounds) {
 	return list
 }
 
-// split tells the rules of a plan that let numbers end, a property of the start, from the others.
+// split separates the rules of a plan that let sequence numbers end, which concern the initial state, from the others.
 func split(p faults.Plan) (ordinary, numbers faults.Plan) {
 	for _, r := range p {
 		if r.Fault == "sequence" {
@@ -63,8 +63,8 @@ func split(p faults.Plan) (ordinary, numbers faults.Plan) {
 	return ordinary, numbers
 }
 
-// Beyond returns bounds of a recipe that must hold, beside those of the zero Bounds: each of them is wider in one way,
-// and has the fewer faults for it. What they leave out [Scope.Outside] says.
+// Beyond returns bounds for a recipe that must hold, besides the zero Bounds. Each is wider in one way, and has fewer
+// faults to make up for it. [Scope.Outside] says what they leave out.
 func Beyond(s *engine.Scenario) (list []Bounds) {
 	add := func(clients, most int, b Bounds) {
 		b.Clients, b.Most = clients, most
@@ -88,7 +88,7 @@ func Beyond(s *engine.Scenario) (list []Bounds) {
 		if s.Rounds > 1 {
 			add(clients, 1, Bounds{Rounds: 2})
 		}
-		if clients == least { // a session ends, and all its watches with it, only after a fault
+		if clients == least { // a session and its watches end only after a fault
 			add(clients, widestFaults, Bounds{Order: OtherOrder})
 		}
 	}
@@ -101,9 +101,9 @@ func Beyond(s *engine.Scenario) (list []Bounds) {
 	return list
 }
 
-// alone returns bounds with each fault of the plan alone, once, but for those of the usual bounds. Together they have
-// the runs of the whole plan with one fault, and each fault has a number of states to itself. Where code goes on
-// without delay, nothing is cancelled between an answer and what the code makes of it, so cancel is interleaved, too.
+// alone returns bounds with each fault of the plan alone, once, except those of the usual bounds. Together they have
+// the runs of the whole plan with one fault, and each fault has a number of states to itself. When code goes on without
+// delay, nothing is cancelled between an answer and what the code makes of it, so cancel is also interleaved.
 func alone(s *engine.Scenario) (list []Bounds) {
 	usual, _ := Bounds{}.plan(s)
 	for _, r := range s.Faults {
@@ -120,7 +120,7 @@ func alone(s *engine.Scenario) (list []Bounds) {
 	return list
 }
 
-// Attempt is the search within one of the bounds that grow.
+// Attempt is the search within one of the growing bounds.
 type Attempt struct {
 	Bounds
 	Scope  Scope
@@ -128,8 +128,8 @@ type Attempt struct {
 	Took   time.Duration
 }
 
-// Widen searches a mutant in bounds that grow, up to a number of states in each, and then up to the next
-// number. It returns the attempt that has found a violation, nil if none has until ctx was done, and all of them.
+// Widen searches a mutant in growing bounds, up to a number of states in each, and then up to the next number. It
+// returns the attempt that has found a violation, nil if none has until ctx was done, and all attempts.
 func Widen(ctx context.Context, s *engine.Scenario, o Options, limits ...int) (caught *Attempt, all []*Attempt,
 	err error) {
 	if all, err = attempts(s, wider(s)); err != nil {
@@ -138,20 +138,20 @@ func Widen(ctx context.Context, s *engine.Scenario, o Options, limits ...int) (c
 	return tryAll(ctx, all, o, limits...)
 }
 
-// idle reports whether no fault of the plan could strike: then nothing was searched but what has no faults.
+// idle reports whether no fault of the plan could strike. Then only the level without faults was searched.
 func (x *Attempt) idle() bool {
 	r := &x.Result
 	return r.Outcome == Inconclusive && len(r.Levels) == 1 && r.Last.Faults == 0
 }
 
-// GoBeyond searches a recipe that holds in the usual bounds first with each fault of its plan alone and then in the
-// bounds of [Beyond], up to a number of states with each number of faults. It returns as Widen does, without the
+// GoBeyond searches a recipe that holds in the usual bounds, first with each fault of its plan alone and then in the
+// bounds of [Beyond], up to a number of states with each number of faults. It returns the same as Widen, without the
 // attempts in which no fault could strike.
 func GoBeyond(
 	ctx context.Context, s *engine.Scenario, o Options, states int,
 ) (found *Attempt, all []*Attempt, err error) {
 	whole, _ := split(s.Faults)
-	list := slices.DeleteFunc(Beyond(s), func(b Bounds) bool { // what each fault alone leaves nothing of
+	list := slices.DeleteFunc(Beyond(s), func(b Bounds) bool { // covered by each fault alone
 		return b.Clients == min(2, s.Clients) && b.Most == 1 && b.Faults == whole.String()
 	})
 	if all, err = attempts(s, append(alone(s), list...)); err != nil {
@@ -161,7 +161,7 @@ func GoBeyond(
 	return found, slices.DeleteFunc(all, (*Attempt).idle), err
 }
 
-// attempts returns searches that are to be made.
+// attempts returns the searches for some bounds.
 func attempts(s *engine.Scenario, list []Bounds) (all []*Attempt, err error) {
 	for _, b := range list {
 		sc, err := b.Of(s)

@@ -13,25 +13,24 @@ import (
 	"zksim/sim"
 )
 
-// point is a state that was reached for the first time: how, and what is to be
-// explored after it.
+// point is a state that was reached for the first time: how it was reached, and what is to be explored from it.
 type point struct {
 	parent *point
 	by     sim.Transition
 	faults int32  // on the way
-	ticks  int32  // on the way, of those that had an alternative
-	busy   bool   // a tick from here has one
+	ticks  int32  // on the way, that had an alternative
+	busy   bool   // a tick from here has an alternative
 	length int32  // steps of the run up to here
 	class  uint64 // the state as code sees it
 
-	state    state           // if it is known, and needed
-	print    fingerprint     // of the state, where every path is run again
-	memories []memory        // of that state, if something was told
+	state    state           // if known and needed
+	print    fingerprint     // of the state, when every path is run again
+	memories []memory        // of the state, if something was told
 	told     []history.Event // by the step to here
 	whole    bool            // ... or by all steps up to here
-	last     *point          // the latest point on the way, this one included, by the step to which something was told
-	bare     bool            // it is not known what was told
-	left     atomic.Int32    // edges that have not been explored
+	last     *point          // the latest point on the way, including this one, whose step told something
+	bare     bool            // what was told is not known
+	left     atomic.Int32    // edges not explored yet
 }
 
 // edge is a step to be explored.
@@ -40,53 +39,52 @@ type edge struct {
 	by   sim.Transition
 }
 
-// explored notes that an edge has been, and forgets what nobody needs any more of where it comes from.
+// explored records that an edge has been explored, and frees the state it comes from when no edge needs it any more.
 func (e edge) explored() {
 	if p := e.from; p != nil && p.left.Add(-1) == 0 {
 		p.state = state{}
 	}
 }
 
-// worker explores edges, one after the other, and from each goes on until it comes to a
-// state that is known. What a step does it knows from the memo, or finds out by a run: this
-// begins with the way to the edge, and the worker is its chooser.
+// worker explores edges, one after the other, and goes on from each until it reaches a known state. It takes the effect
+// of a step from the memo, or finds it by a run, which begins with the way to the edge. The worker is the chooser of
+// its runs.
 type worker struct {
 	*search
 	runner   *engine.Runner
 	replica  *sim.Replica
 	past     *past
-	injector *faults.Injector // of the plan, with nothing used up
+	injector *faults.Injector // of the plan, with all budgets left
 
 	next  edge // being taken
 	stack []edge
 	turn  uint64 // of pop
-	class uint64 // of the latest state
+	class uint64 // class of the latest state
 
 	// For the next state:
 	scratch state
-	sent    sim.Part // which shares memory with others
+	sent    sim.Part // shares memory with others
 	buffer  sim.Part
 	moves   []*moves           // of each client
-	faults  [][]sim.Transition // that are left: of each client, and behind these of none
+	faults  [][]sim.Transition // left: of each client, then of none
 	list    []sim.Transition
-	met     uint64 // faults that were possible in a state so far, as in search
-	busy    bool   // something else than time can go on
+	met     uint64 // faults possible in a state so far, as in search
+	busy    bool   // something other than time can go on
 
 	// Of a run:
 	prefix   []sim.Transition
 	at       int    // in prefix
-	before   *state // from which next is taken
-	expected *state // to which it is said to lead; nil: nothing is said
-	recalled int    // steps so far whose effect was known
-	entered  bool   // that state is new, and has been taken note of
-	more     bool   // next has not been taken: what it does is known
-	begin    int    // step of the run at which next was taken
-	local    bool   // the step changes nothing but its client
+	before   *state // the state from which next is taken
+	expected *state // the state that next is said to lead to; nil: unknown
+	recalled int    // steps so far with a known effect
+	entered  bool   // that state is new and already recorded
+	more     bool   // next has not been taken, because its effect is known
+	begin    int    // the run's step at which next was taken
+	local    bool   // next changes only its client
 }
 
-// Why a run ends before its time: its state was reached before, it is at the limit of
-// steps, what goes on here goes on elsewhere with the clients exchanged, or what comes next is
-// known. Or it is over.
+// Reasons why a run ends early: its state is known, it is at the limit of steps, the run with the clients exchanged is
+// explored elsewhere, or the effect of the next step is known. Or it is over.
 var (
 	errOver     = errors.New("over")
 	errKnown    = errors.New("known")
@@ -111,7 +109,7 @@ func newWorker(s *search) *worker {
 	return w
 }
 
-// work explores until there is nothing left.
+// work explores until nothing is left.
 func (w *worker) work() {
 	defer w.runner.Close()
 	for {
@@ -123,7 +121,7 @@ func (w *worker) work() {
 		for len(w.stack) > 0 && !w.pool.halt.Load() {
 			w.explore(w.pop())
 			if n := len(w.stack) / 2; n > 0 && w.pool.hungry.Load() {
-				w.pool.give(w.stack[:n]) // the oldest, which lead to the most
+				w.pool.give(w.stack[:n]) // the oldest, which lead to most states
 				w.stack = slices.Delete(w.stack, 0, n)
 			}
 		}
@@ -131,9 +129,9 @@ func (w *worker) work() {
 	}
 }
 
-// pop takes an edge from the stack: the latest, and every other time any, since what is
-// far apart in the search is more likely to be different. But the stack grows by that, and with it all that leads to
-// its edges, so when it is long, it is the latest.
+// pop takes an edge from the stack: the latest, and every other time any edge, because distant parts of the search are
+// more likely to differ. This makes the stack grow, and with it everything that leads to its edges, so from a long
+// stack pop always takes the latest.
 func (w *worker) pop() edge {
 	last := len(w.stack) - 1
 	if w.turn++; w.turn%2 == 0 && last < manyEdges {
@@ -168,8 +166,8 @@ func (w *worker) explore(e edge) {
 	}
 }
 
-// recall takes the next edge if what it does is known. If not, it says to what it leads, or
-// that it leads to something new, where that is known.
+// recall takes the next edge if its effect is known. If not, it says where the edge leads, or that it leads to a new
+// state, if that is known.
 func (w *worker) recall() bool {
 	e := w.next
 	if e.from == nil || !e.from.state.known() || w.again {
@@ -192,7 +190,7 @@ func (w *worker) recall() bool {
 		return false
 	}
 	length := e.from.length + s.length
-	if length >= maxSteps { // the run will be judged
+	if length >= maxSteps { // the run must be judged
 		w.expected = y
 		return false
 	}
@@ -210,9 +208,9 @@ func (w *worker) recall() bool {
 	return true
 }
 
-// serve finds out what servers make of a request or of a txn, without the code of clients, if that is possible.
+// serve finds out what servers make of a request or a txn, without the code of clients, if that is possible.
 func (w *worker) serve(x *state, t sim.Transition) bool {
-	if t.Kind != sim.Serve && !ofServers(t) || w.injector.Counts() { // which a replica knows nothing of
+	if t.Kind != sim.Serve && !ofServers(t) || w.injector.Counts() { // a replica does not know the faults
 		return false
 	}
 	after, ok := w.replica.Step(x.servers, x.clients, t, x.now)
@@ -224,7 +222,7 @@ func (w *worker) serve(x *state, t sim.Transition) bool {
 	return true
 }
 
-// cut finds out what the servers are after a step that ends a connection, if that is all that is not known of it.
+// cut finds out the servers after a step that ends a connection, if nothing else about the step is unknown.
 func (w *worker) cut(x *state, t sim.Transition) bool {
 	if s := w.memo.find(x, t); s == nil || !s.cut {
 		return false
@@ -240,8 +238,7 @@ func (w *worker) cut(x *state, t sim.Transition) bool {
 	return ok
 }
 
-// tell sets what the checkers remember after a step from p that leads to y. It returns false if the step
-// violates one.
+// tell sets what the checkers remember after a step from p that leads to y. It returns false if the step violates one.
 func (w *worker) tell(p *point, y *state, e *effect) bool {
 	for i, heard := range e.heard {
 		if heard == 0 {
@@ -268,8 +265,8 @@ func (w *worker) tell(p *point, y *state, e *effect) bool {
 	return true
 }
 
-// enter notes that a state was reached, by so many steps. It fails if there is nothing to go on
-// from.
+// enter records that a state was reached after that many steps. It returns an error if the run must not go on from
+// there.
 func (w *worker) enter(x *state, length int) error {
 	if w.next.from != nil {
 		w.transitions.Add(1)
@@ -277,7 +274,7 @@ func (w *worker) enter(x *state, length int) error {
 	if !w.known.add(x.fingerprint()) {
 		return errKnown
 	}
-	if n := w.states.Add(1); n > w.limit && w.limit > 0 { // this run goes on to its end
+	if n := w.states.Add(1); n > w.limit && w.limit > 0 { // this run still goes on to its end
 		w.full.Store(true)
 		w.pool.stop()
 	}
@@ -299,7 +296,7 @@ func (e edge) path(steps []sim.Transition) []sim.Transition {
 	return append(steps, e.by)
 }
 
-// goOn leaves for later what is possible in a new state, but for one edge, which is next.
+// goOn puts the possible steps of a new state on the stack, except one, which becomes the next edge.
 func (w *worker) goOn(x *state, list []sim.Transition, told []history.Event, length int32) {
 	p := &point{parent: w.next.from, by: w.next.by, length: length, class: w.class, faults: w.used(), ticks: w.ticks(),
 		busy: w.busy}
@@ -313,7 +310,7 @@ func (w *worker) goOn(x *state, list []sim.Transition, told []history.Event, len
 		p.print = x.fingerprint()
 	} else {
 		p.told = told
-		if p.parent != nil && p.parent.bare { // this is a run
+		if p.parent != nil && p.parent.bare { // this run runs the code
 			p.told, p.whole = slices.Clone(w.past.shown), true
 		}
 		if p.last = p; len(p.told) == 0 && !p.whole && p.parent != nil {
@@ -341,8 +338,7 @@ func (w *worker) used() (n int32) {
 	return n
 }
 
-// ticks returns how often time has passed up to the end of the next edge although something
-// else could happen.
+// ticks returns how often time has passed, up to the end of the next edge, although something else could happen.
 func (w *worker) ticks() (n int32) {
 	if p := w.next.from; p != nil {
 		n = p.ticks
