@@ -16,8 +16,8 @@ import (
 	"zksim/model/history"
 )
 
-// History returns what was heard so far. Every change comes before whatever was told of it, and each notification has
-// the zxid of its change, if that is known. What could not be heard is told at the end.
+// History returns what was heard so far. Every change comes before anything that was told about it, and each
+// notification has the zxid of its change, if that is known. Gaps in what was heard come at the end.
 func (r *Recorder) History() (*history.History, error) {
 	r.mu.Lock()
 	h := &history.History{}
@@ -32,7 +32,7 @@ func (r *Recorder) History() (*history.History, error) {
 	return h, wire.Explain(h, changes)
 }
 
-// inOrder adds events to a history, changes in the order of their zxids, and returns these.
+// inOrder adds events to a history, with the changes in the order of their zxids, and returns the changes.
 func inOrder(h *history.History, events []history.Event) (changes []history.Event) {
 	for i := range events {
 		if events[i].Kind.IsChange() {
@@ -62,7 +62,7 @@ func inOrder(h *history.History, events []history.Event) (changes []history.Even
 	return changes
 }
 
-// Judge judges what was heard so far. Guards are those that [ParseGuard] reads.
+// Judge judges what was heard so far. See [ParseGuard] for the guards.
 func (r *Recorder) Judge(guards []Guard) (Judgement, *history.History, error) {
 	h, err := r.History()
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *Recorder) Judge(guards []Guard) (Judgement, *history.History, error) {
 	return Judge(h, guards), h, nil
 }
 
-// Judge judges a history that a [Recorder] has made.
+// Judge judges a history that a [Recorder] made.
 func Judge(h *history.History, guards []Guard) Judgement {
 	j := New()
 	unfit := unfit(h)
@@ -104,8 +104,8 @@ func Judge(h *history.History, guards []Guard) Judgement {
 	return j
 }
 
-// split returns the operations on znodes of which the outcome of each write is known, which have an order by their
-// zxids, and those on the others, nil if there are none.
+// split separates the operations on znodes where the outcome of each write is known, which are ordered by their zxids,
+// from the others; doubtful is nil if there are no others.
 func split(h *history.History) (certain, doubtful *history.History) {
 	open := unanswered(h)
 	one, other := *h, *h
@@ -125,7 +125,7 @@ func split(h *history.History) (certain, doubtful *history.History) {
 	return &one, doubtful
 }
 
-// unanswered returns the znodes with writes of which nobody knows the outcome.
+// unanswered returns the znodes with writes whose outcome is unknown.
 func unanswered(h *history.History) map[string]bool {
 	open, paths := map[int32]string{}, map[string]bool{}
 	for i := range h.Events {
@@ -142,8 +142,8 @@ func unanswered(h *history.History) map[string]bool {
 	return paths
 }
 
-// foreign returns the znodes that were there before anybody was heard to create them, and those with a version that
-// nobody was heard to write: the clients that write them do not all come this way.
+// foreign returns the znodes that existed before any client was heard to create them, and those with a version that no
+// client was heard to write. Some of the clients that write them do not pass through the recorder.
 func foreign(h *history.History) map[string]bool {
 	made, open, written := map[string]bool{}, unanswered(h), map[string]map[int64]bool{}
 	for i := range h.Events {
@@ -170,17 +170,17 @@ func foreign(h *history.History) map[string]bool {
 	return list
 }
 
-// looks are the operations that say by an error that there is no such znode.
+// looks are the operations whose error can say that a znode does not exist.
 var looks = map[string]bool{"exists": true, "existsW": true, "get": true, "getW": true, "delete": true, "set": true,
 	"children": true, "childrenW": true, "getACL": true, "setACL": true}
 
-// ephemerals are those that are there, as far as anybody was told.
+// ephemerals are the ephemerals that exist, as far as any client was told.
 type ephemerals struct {
-	there map[string]*history.Event  // by path: the creates
-	below map[string]map[string]bool // their paths, by that of the parent
+	there map[string]*history.Event  // the creates, by path
+	below map[string]map[string]bool // their paths, by parent path
 	of    map[int64]map[string]bool  // their paths, by session
-	known map[int32]int64            // the highest zxid that an answer to each client had
-	asked map[string]bool            // paths that clients have asked to delete
+	known map[int32]int64            // the highest zxid of an answer to each client
+	asked map[string]bool            // paths that clients asked to delete
 }
 
 func newEphemerals() *ephemerals {
@@ -225,7 +225,7 @@ func (x *ephemerals) made(e *history.Event) {
 	x.there[e.Path], x.below[parent][e.Path], x.of[e.Session][e.Path] = e, true, true
 }
 
-// listed takes the listing of a folder.
+// listed handles the listing of a folder.
 func (x *ephemerals) listed(e *history.Event) {
 	if len(x.below[e.Path]) == 0 {
 		return
@@ -241,7 +241,7 @@ func (x *ephemerals) listed(e *history.Event) {
 	}
 }
 
-// missed takes note that an ephemeral is not there at a zxid. If nobody has asked for that, its session has ended.
+// missed records that an ephemeral is missing at a zxid. If no client asked for that, its session has ended.
 func (x *ephemerals) missed(path string, zxid int64) {
 	e := x.there[path]
 	if e == nil || e.Zxid > zxid {
@@ -253,7 +253,7 @@ func (x *ephemerals) missed(path string, zxid int64) {
 	}
 }
 
-// ended takes away what a session has made up to a zxid.
+// ended removes what a session made up to a zxid.
 func (x *ephemerals) ended(session, zxid int64) {
 	for path := range x.of[session] { // order-free: each by itself
 		if x.there[path].Zxid <= zxid {
@@ -270,9 +270,10 @@ func (x *ephemerals) gone(path string) {
 	}
 }
 
-// leftOver finds the ephemerals of clients that have gone without closing their sessions, and that nobody has missed.
+// leftOver finds the ephemerals of clients that left without closing their sessions, unless a client has seen that they
+// are gone.
 func (j *Judgement) leftOver(h *history.History) {
-	last := map[int64]*history.Event{} // of each session
+	last := map[int64]*history.Event{} // last event of each session
 	x := newEphemerals()
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -301,14 +302,15 @@ func (j *Judgement) leftOver(h *history.History) {
 }
 
 const (
-	// longData is from where data in a history are replaced by their length and hash, as are those that are not UTF-8.
+	// longData is the length above which a history has the length and hash of data instead. It also has these for data
+	// that is not UTF-8.
 	longData = 256
-	// longPath is from where paths are, but for their beginning.
+	// longPath is the length above which it has them for a path, after the beginning of the path.
 	longPath      = 512
 	pathBeginning = 64
 )
 
-// ShortData returns data as a history has them, also in its file. Those that differ have different ones.
+// ShortData returns data as it appears in a history and in its file. Different data stays different.
 func ShortData(s string) string {
 	if len(s) <= longData && utf8.ValidString(s) {
 		return s
@@ -316,7 +318,7 @@ func ShortData(s string) string {
 	return digest(s)
 }
 
-// ShortPath returns a path as a history has it. Those that differ have different ones.
+// ShortPath returns a path as it appears in a history. Different paths stay different.
 func ShortPath(s string) string {
 	if len(s) <= longPath {
 		return s

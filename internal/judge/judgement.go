@@ -1,6 +1,5 @@
-// Package judge says what can be said of clients from what they and their servers say to each other: of those in
-// production as of those in tests, in any language. It knows the names that libraries give to the znodes of their
-// locks, and nothing of scenarios.
+// Package judge judges clients by what they and their servers say to each other, in production or in tests, in any
+// language. It knows the names that libraries give to the znodes of their locks, and nothing about scenarios.
 package judge
 
 import (
@@ -17,21 +16,21 @@ import (
 	"zksim/model/history"
 )
 
-// Judgement is what can be said of a run from the wire alone. The strings are sentences.
+// Judgement is what can be said about a run from the wire alone. The strings are sentences.
 type Judgement struct {
-	Violations   []string `json:"violations"`   // what must not be
-	Inconclusive []string `json:"inconclusive"` // why one might have gone unnoticed, or what has not happened
-	Facts        []string `json:"facts"`        // how much was judged, and what the herd was
+	Violations   []string `json:"violations"`   // what must not happen
+	Inconclusive []string `json:"inconclusive"` // why a violation might have gone unnoticed, or what has not happened
+	Facts        []string `json:"facts"`        // how much was judged, and the largest herd
 }
 
-// New returns a judgement of nothing yet, with lists that are empty and not null.
+// New returns an empty judgement, with lists that are empty and not null.
 func New() Judgement {
 	return Judgement{Violations: []string{}, Inconclusive: []string{}, Facts: []string{}}
 }
 
-// Znodes judges those znodes on which the operations are all known and each create and set has data of its own: only of
-// these the order can be seen. A get that is recorded as an operation is one after a sync of its client. It returns how
-// many it has judged.
+// Znodes judges the znodes whose operations are all known and whose creates and sets all have different data: only
+// their order can be seen. A get that is recorded as an operation comes after a sync of its client. Znodes returns how
+// many znodes it has judged.
 func (j *Judgement) Znodes(h *history.History) int {
 	unfit := unfit(h)
 	n, fact := j.znodes(h, unfit)
@@ -39,7 +38,8 @@ func (j *Judgement) Znodes(h *history.History) int {
 	return n
 }
 
-// znodes judges all znodes but those with a reason why not. It returns how many these are, and says so if all is well.
+// znodes judges all znodes except the unfit ones. It returns how many it has judged, and a fact if no violation was
+// found.
 func (j *Judgement) znodes(h *history.History, unfit map[string]reason) (judged int, fact string) {
 	orphans := orphans(h)
 	paths := map[string]bool{}
@@ -77,8 +77,8 @@ func (j *Judgement) znodes(h *history.History, unfit map[string]reason) (judged 
 	return len(paths), fact
 }
 
-// goesBack finds a get that is answered with an older state of its znode than its client had been told of before it
-// asked, or has made itself: [sinceSync] lets all gets after a sync take place in any order.
+// goesBack finds a get whose answer is older than a state of the znode that its client had been told of, or had made,
+// before it asked. This check is needed because [sinceSync] lets all gets after a sync happen in any order.
 func goesBack(h *history.History, paths map[string]bool) string {
 	type place struct {
 		client int32
@@ -110,7 +110,7 @@ func goesBack(h *history.History, paths map[string]bool) string {
 	return ""
 }
 
-// told adds what was said of znodes to the facts, and why others are not judged.
+// told adds to the facts what is known about znodes, and why others are not judged.
 func (j *Judgement) told(unfit map[string]reason, facts ...string) {
 	if len(unfit) > 0 {
 		facts = append(facts, fmt.Sprintf("%d not judged (%s)", len(unfit), tally(unfit)))
@@ -136,8 +136,8 @@ func tally(unfit map[string]reason) string {
 // Asks reports whether an event is a request of a client.
 func Asks(e history.Event) bool { return e.Kind == history.Call }
 
-// Asked says so if there was nothing to judge: no request, or neither one of the znodes that were judged nor an
-// ephemeral, which might have been left over.
+// Asked adds that there was nothing to judge: no request at all, or neither a judged znode nor an ephemeral, which
+// might have been left over.
 func (j *Judgement) Asked(h *history.History, judged int) {
 	asked := slices.ContainsFunc(h.Events, Asks)
 	ephemeral := slices.ContainsFunc(h.Events, func(x history.Event) bool {
@@ -152,8 +152,8 @@ func (j *Judgement) Asked(h *history.History, judged int) {
 	}
 }
 
-// sinceSync returns events in which each get begins at the last sync that its client has asked for. What was answered
-// before that is all that a get has to see, however much later it comes.
+// sinceSync returns events in which each get begins at its client's last sync. A get must see only what was answered
+// before that, however much later it comes.
 func sinceSync(events []history.Event) []history.Event {
 	synced, from := map[int32]int{}, map[int][]history.Event{} // by client; by position of the sync
 	early := map[int]bool{}                                    // positions of those gets
@@ -177,19 +177,19 @@ func sinceSync(events []history.Event) []history.Event {
 	return list
 }
 
-// LeftOver says that an ephemeral is there although its client has gone.
+// LeftOver adds the violation that an ephemeral exists although its client has gone.
 func (j *Judgement) LeftOver(path string, client int32) {
 	j.Violations = append(j.Violations, fmt.Sprintf("left over: %s of c%d, which has gone and did not close its session",
 		path, client))
 }
 
-// MayComeBack says that nobody knows whether the client of an ephemeral has gone.
+// MayComeBack adds that it is unknown whether the client of an ephemeral has gone.
 func (j *Judgement) MayComeBack(path string, client int32) {
 	j.Inconclusive = append(j.Inconclusive, fmt.Sprintf("left over: %s of c%d, which has lost its connection and may "+
 		"come back", path, client))
 }
 
-// orphans returns the creates that were refused because there is no parent: that says nothing of the znode.
+// orphans returns the creates that were refused because the parent does not exist. They say nothing about the znode.
 func orphans(h *history.History) map[int32]bool {
 	list := map[int32]bool{}
 	for i := range h.Events {
@@ -212,8 +212,8 @@ const (
 	becauseTwice      reason = "written twice with the same data"
 )
 
-// unfit returns the znodes that have txns which no recorded operation explains, or data that were written twice, or
-// that were there before anybody has created them, each with the first reason.
+// unfit returns the znodes that have txns which no recorded operation explains, that were written twice with the same
+// data, or that existed before any client created them, each with the first reason.
 func unfit(h *history.History) map[string]reason {
 	type place struct {
 		client int32
@@ -232,10 +232,10 @@ func unfit(h *history.History) map[string]reason {
 		switch x.Kind {
 		case history.Call:
 			switch {
-			case h.Txns: // all is known of them
+			case h.Txns: // everything is known about them
 			case x.Op == "multi" && x.Path != "":
 				set(x.Path, becauseMulti)
-			case x.Op == "createContainer" || x.Op == "createTTL": // which the server deletes, and no wire says so
+			case x.Op == "createContainer" || x.Op == "createTTL": // the server deletes these, and no packet says so
 				set(x.Path, becauseServer)
 			}
 		case history.Invoke:
@@ -266,15 +266,15 @@ func unfit(h *history.History) map[string]reason {
 	return unfit
 }
 
-// operations are those that make the txns of each kind.
+// operations are the operations that make the txns of each kind.
 var operations = map[history.Kind]string{history.Created: "create", history.Changed: "set", history.Deleted: "delete"}
 
-// unexplained is why a txn has no recorded operation.
+// unexplained returns why a txn has no recorded operation.
 func unexplained(x *history.Event) reason {
 	const digits = 10
 	n := len(x.Path) - digits
 	switch {
-	case x.Client == 0 && x.Kind == history.Deleted: // a container, or a ttl znode
+	case x.Client == 0 && x.Kind == history.Deleted: // a container or a TTL znode
 		return becauseServer
 	case x.Kind == history.Created && n > 0 && strings.Trim(x.Path[n:], "-0123456789") == "":
 		return becauseSequential
@@ -282,14 +282,14 @@ func unexplained(x *history.Event) reason {
 	return becauseMulti
 }
 
-// Herd says how many notifications one change of a znode has caused at most. A txn may make several, as the end of a
-// session does: that each of them wakes somebody is no herd.
+// Herd adds the largest number of notifications that one change of a znode caused. A txn may make several changes, such
+// as the end of a session does. If each of them wakes one client, that is no herd.
 func (j *Judgement) Herd(h *history.History) {
 	type place struct {
 		path string
 		zxid int64
 	}
-	changed, below := map[place]*history.Event{}, map[place]*history.Event{} // of each txn the first there
+	changed, below := map[place]*history.Event{}, map[place]*history.Event{} // the first change of each txn there
 	for i := range h.Events {
 		x := &h.Events[i]
 		if !x.Kind.IsChange() {

@@ -22,18 +22,18 @@ type waiter struct {
 	client  int32
 	made    int64 // zxid
 	seen    int64 // the last zxid at which it was certainly there
-	gone    int64 // of its deletion; 0: not heard of
-	missing int64 // of the first listing that lacks it, although nobody was heard to delete it; 0: none
-	unheard bool  // nobody was told that it was made
-	found   int64 // zxid of the first listing in which its client has seen an unheard one; 0: none
+	gone    int64 // zxid of its deletion; 0: not heard of
+	missing int64 // zxid of the first listing that lacks it without a known deletion; 0: none
+	unheard bool  // no client was told that it was made
+	found   int64 // zxid of the first listing in which its client saw an unheard one; 0: none
 }
 
-// isOver reports whether it was gone before a txn took place.
+// isOver reports whether the znode was gone before a txn.
 func (w *waiter) isOver(zxid int64) bool {
 	return w.gone > 0 && w.gone < zxid || w.missing > 0 && w.missing < zxid
 }
 
-// mayBe reports whether it may have been there when a txn took place, and is whether it certainly was.
+// mayBe reports whether the znode may have existed just before a txn. is reports whether it certainly did.
 func (w *waiter) mayBe(zxid int64) bool {
 	return w.made < zxid && (w.gone == 0 || w.gone >= zxid) && (w.missing == 0 || w.missing >= zxid)
 }
@@ -51,21 +51,21 @@ type folder struct {
 	lists    int                       // watches on the whole folder
 }
 
-// locks are those that the names of znodes show.
+// locks are the locks that the names of znodes show.
 type locks struct {
 	h       *history.History
 	folders map[string]*folder
 	byPath  map[string]*waiter
 	wrong   []string
 
-	// creates is how many are without an answer, by the path that was asked for and the client.
+	// creates counts the unanswered creates by the requested path and the client.
 	creates map[string]map[int32]int
 	caches  map[string]map[int32]bool // clients that have watched a whole folder, by its path
 	away    map[int32]bool            // clients without a connection
-	taken   map[int32][]string        // what others did to these meanwhile: violations if they come back
+	taken   map[int32][]string        // what others did to their znodes meanwhile: violations if they come back
 }
 
-// newLocks follows the locks of a history.
+// newLocks builds the locks of a history.
 func newLocks(h *history.History) *locks {
 	l := &locks{h: h, folders: map[string]*folder{}, byPath: map[string]*waiter{}, creates: map[string]map[int32]int{},
 		caches: map[string]map[int32]bool{}, away: map[int32]bool{}, taken: map[int32][]string{}}
@@ -87,7 +87,7 @@ func newLocks(h *history.History) *locks {
 	return l
 }
 
-// moved hears of the session of a client.
+// moved handles an event of a client's session.
 func (l *locks) moved(e *history.Event) {
 	if l.away[e.Client] = e.Op != zk.StateHasSession.String(); l.away[e.Client] {
 		return
@@ -125,10 +125,10 @@ func (l *locks) called(e *history.Event) {
 		f.watchers[e.Path] = map[int32]bool{}
 	}
 	f.watchers[e.Path][e.Client] = true
-	if l.caches[f.path][e.Client] { // whose watches on waiters may be those of a cache, which has one on each
+	if l.caches[f.path][e.Client] { // its watches on waiters may be those of a cache, which has one on each
 		return
 	}
-	var own *waiter // the last of its own
+	var own *waiter // the last one of this client
 	for _, x := range f.live {
 		if x.client == e.Client && (own == nil || before(own, x)) {
 			own = x
@@ -139,7 +139,7 @@ func (l *locks) called(e *history.Event) {
 	}
 }
 
-// before reports whether one has a lower number than the other. Numbers wrap around, so that the distance counts.
+// before reports whether a has a lower number than b. Numbers wrap around, so the sign of the difference decides.
 func before(a, b *waiter) bool { return int32(a.number)-int32(b.number) < 0 }
 
 func (l *locks) violation(format string, args ...any) {
@@ -152,8 +152,8 @@ func (l *locks) folder(path string) *folder {
 	return l.folders[model.ParentPath(path)]
 }
 
-// add notes a waiter that was made, or that is in a listing although nobody was told that it was made. One of the same
-// name is gone then: the numbers begin anew with a folder that was deleted and made again.
+// add adds a waiter that was made, or that is in a listing although no client was told that it was made. A waiter of
+// the same name is then gone: the numbers start again when a folder is deleted and made again.
 func (l *locks) add(path string, client int32, zxid int64) *waiter {
 	in, number, library, ok := named(path)
 	if !ok {
@@ -178,14 +178,14 @@ func (l *locks) created(e *history.Event) {
 	switch w := l.byPath[e.Path]; {
 	case w == nil || w.made < e.Zxid:
 		l.add(e.Path, e.Client, e.Zxid)
-	case w.unheard: // a listing has shown it before its client was told
+	case w.unheard: // a listing showed it before its client was told
 		w.client, w.made, w.unheard = e.Client, e.Zxid, false
 	}
 }
 
 func (l *locks) deleted(e *history.Event) {
 	w := l.byPath[e.Path]
-	if w == nil || w.made > e.Zxid { // of an earlier one, after which it was made
+	if w == nil || w.made > e.Zxid { // the delete of an earlier one of that name
 		return
 	}
 	w.gone = e.Zxid
@@ -193,7 +193,7 @@ func (l *locks) deleted(e *history.Event) {
 	f.live = slices.DeleteFunc(f.live, func(x *waiter) bool { return x == w })
 	if e.Client > 0 && w.client > 0 && e.Client != w.client {
 		text := fmt.Sprintf("ownership: c%d deletes %s, the lock's znode of c%d", e.Client, w.path, w.client)
-		if l.away[w.client] { // it may be the same one, in a new session, which cleans up behind its old one
+		if l.away[w.client] { // it may be the same client in a new session, which cleans up after its old one
 			l.taken[w.client] = append(l.taken[w.client], text)
 			return
 		}
@@ -201,7 +201,7 @@ func (l *locks) deleted(e *history.Event) {
 	}
 }
 
-// replied reads what an answer shows of a lock: a listing, or that a create was answered.
+// replied reads what an answer shows about a lock: a listing, or that a create was answered.
 func (l *locks) replied(e *history.Event) {
 	switch {
 	case e.Op == "create" || e.Op == "create2":
@@ -220,7 +220,7 @@ func (l *locks) replied(e *history.Event) {
 	}
 }
 
-// listed takes the listing of a folder.
+// listed handles the listing of a folder.
 func (l *locks) listed(e *history.Event) {
 	there := map[string]bool{}
 	var first *waiter
@@ -261,14 +261,14 @@ func (l *locks) listed(e *history.Event) {
 	}
 }
 
-// asked returns the client whose create without an answer may have made a znode, 0 if there is none.
+// asked returns the client whose unanswered create may have made a znode, 0 if there is none.
 func (l *locks) asked(path string) int32 {
 	const digits = len("0000000000")
 	if len(path) < digits {
 		return 0
 	}
 	open := l.creates[path[:len(path)-digits]]
-	if len(open) != 1 { // of several anyone may have made it
+	if len(open) != 1 { // with several clients, any of them may have made it
 		return 0
 	}
 	for client := range open { // order-free: there is one
@@ -277,7 +277,7 @@ func (l *locks) asked(path string) int32 {
 	return 0
 }
 
-// judge says what is wrong with the locks, and how much was judged.
+// judge adds what is wrong with the locks, and how much was judged.
 func (l *locks) judge(j *Judgement, guards []Guard) {
 	j.Violations = append(j.Violations, l.wrong...)
 	for _, path := range slices.Sorted(maps.Keys(l.folders)) {
@@ -303,8 +303,9 @@ func (l *locks) judge(j *Judgement, guards []Guard) {
 	}
 }
 
-// unheard says so of a znode whose maker was never told of it, and which is still there although that has made another
-// before it found this one: one that it finds may be its lock, and the other one that of another thread.
+// unheard adds a violation for a znode that still exists although its client was never told that it was made, and made
+// another one before it found this one. A znode that it finds may be its lock, and the other one that of another
+// thread.
 func (f *folder) unheard(j *Judgement, w *waiter) {
 	if !w.unheard || w.client == 0 || w.gone > 0 || w.missing > 0 {
 		return
@@ -337,7 +338,7 @@ func (l *locks) guard(j *Judgement, g Guard) {
 		return
 	}
 	slices.SortStableFunc(writes, func(a, b *history.Event) int { return cmp.Compare(a.Zxid, b.Zxid) })
-	var later, there []*waiter // in the order in which they were made
+	var later, there []*waiter // in the order of their creation
 	if f := l.folders[g.Folder]; f != nil {
 		later = slices.Clone(f.waiters)
 		slices.SortStableFunc(later, func(a, b *waiter) int { return cmp.Compare(a.made, b.made) })
@@ -361,7 +362,7 @@ func (l *locks) guard(j *Judgement, g Guard) {
 		g.Path, g.Folder))
 }
 
-// unknown reports whether there was something in a folder.
+// unknown reports whether a folder had any znodes.
 func (l *locks) unknown(folder string) bool {
 	return slices.ContainsFunc(l.h.Events, func(e history.Event) bool {
 		return e.Kind == history.Created && model.ParentPath(e.Path) == folder ||
@@ -369,7 +370,7 @@ func (l *locks) unknown(folder string) bool {
 	})
 }
 
-// forbids says why a client must not write while these may be there, "" if it may.
+// forbids says why a client must not write while these znodes may exist, "" if it may.
 func forbids(there []*waiter, e *history.Event) string {
 	var own *waiter
 	for _, w := range there {
@@ -394,7 +395,7 @@ type Naming struct {
 	Pattern *regexp.Regexp // of the last part of the path; its last group is the number
 }
 
-// Namings are those that are known, the most particular first.
+// Namings are the known namings, the most specific first.
 var Namings = []Naming{
 	{"Kazoo", regexp.MustCompile(`^[0-9a-f]{32}__lock__(-?\d{10})$`)},
 	{"Curator", regexp.MustCompile(
@@ -403,7 +404,7 @@ var Namings = []Naming{
 	{"the recipe of the documentation", regexp.MustCompile(`^(?:lock|latch)-(-?\d{10})$`)},
 }
 
-// named reads the name of a lock's znode: its folder, its number, and whose names these are; false: it is none.
+// named parses the path of a lock's znode: its folder, its number, and the library; ok is false for other names.
 func named(path string) (folder string, number int64, library string, ok bool) {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	for i := range Namings {
@@ -421,7 +422,7 @@ type Guard struct {
 	Folder string // of the lock
 }
 
-// isPath reports whether a znode may have that path.
+// isPath reports whether s is a valid path of a znode.
 func isPath(s string) bool {
 	return strings.HasPrefix(s, "/") && !strings.Contains(s, "//") && (s == "/" || !strings.HasSuffix(s, "/"))
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Proxy stands between clients and servers, passes all bytes on as they are, and has a [Recorder] hear them.
+// Proxy stands between clients and servers. It passes on all bytes unchanged, and lets a [Recorder] hear them.
 type Proxy struct {
 	Recorder *Recorder
 
@@ -23,15 +23,15 @@ type Proxy struct {
 	conns map[net.Conn]bool
 	wg    sync.WaitGroup
 
-	ctx  context.Context // done when it is closed
+	ctx  context.Context // done when the proxy is closed
 	stop context.CancelFunc
 }
 
-// patience is how long a connection to a server may take.
+// patience is how long connecting to a server may take.
 const patience = 10 * time.Second
 
-// Listen begins to pass on connections to one address to the servers in turn: host:port each. What cannot be reached is
-// passed over. Close it to end all connections.
+// Listen starts a proxy that passes connections to one address on to the servers, host:port each, in turn. It skips
+// servers that cannot be reached. Call Close to end all connections.
 func Listen(address string, servers []string) (*Proxy, error) {
 	if len(servers) == 0 {
 		return nil, errors.New("judge: no servers, expected host:port of at least one")
@@ -57,7 +57,8 @@ func Listen(address string, servers []string) (*Proxy, error) {
 	return proxyOf(l, servers), nil
 }
 
-// leadsTo reports whether a connection to a server would come to a listener, and so without end to itself.
+// leadsTo reports whether a connection to the server would reach the listener, so that the proxy would connect to
+// itself endlessly.
 func leadsTo(listener *net.TCPAddr, server string) bool {
 	a, err := net.ResolveTCPAddr("tcp", server)
 	return err == nil && a.Port == listener.Port &&
@@ -78,10 +79,10 @@ func proxyOf(l net.Listener, servers []string) *Proxy {
 	return p
 }
 
-// Addr is where it listens.
+// Addr returns the address that the proxy listens at.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Close ends all connections and waits for that.
+// Close ends all connections and waits until they have ended.
 func (p *Proxy) Close() {
 	p.mu.Lock()
 	p.stop()
@@ -93,8 +94,8 @@ func (p *Proxy) Close() {
 	p.wg.Wait()
 }
 
-// accept takes connections until Close. One that cannot be taken, for want of file descriptors for example, ends none
-// of those that are there, and others may come later.
+// accept accepts connections until Close. If one cannot be accepted, for example because file descriptors have run out,
+// the others go on, and more may come later.
 func (p *Proxy) accept() {
 	for {
 		c, err := p.listener.Accept()
@@ -114,10 +115,10 @@ func (p *Proxy) accept() {
 	}
 }
 
-// acceptPause is how long it waits before it tries again to take a connection.
+// acceptPause is how long accept waits after a failure.
 const acceptPause = 10 * time.Millisecond
 
-// keep notes a connection that Close must end, and reports whether it is to be used at all.
+// keep records a connection that Close must end, and reports whether it may be used.
 func (p *Proxy) keep(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,7 +136,7 @@ func (p *Proxy) drop(c net.Conn) {
 	delete(p.conns, c)
 }
 
-// dial connects to the next server that can be reached.
+// dial connects to the next server that is reachable.
 func (p *Proxy) dial() (net.Conn, error) {
 	p.mu.Lock()
 	first := p.next
@@ -175,7 +176,7 @@ func (p *Proxy) pass(client net.Conn) {
 	end := func(who net.Conn, of error) {
 		first.Do(func() { left = who == client && p.ctx.Err() == nil })
 		if tcp, ok := server.(*net.TCPConn); ok && who == client && of == io.EOF {
-			tcp.CloseWrite() // the server ends the rest: a client that says no more may still wait for an answer
+			tcp.CloseWrite() // the server ends the rest: a client that sends no more may still wait for an answer
 			return
 		}
 		client.Close()
@@ -191,7 +192,7 @@ func (p *Proxy) pass(client net.Conn) {
 	}
 }
 
-// copyTo passes bytes on in one direction, each after it was heard, until one side ends that. It returns which one, and
+// copyTo passes bytes on in one direction, after they were heard, until one side ends that. It returns which side, and
 // how.
 func copyTo(to, from net.Conn, hear func([]byte)) (who net.Conn, how error) {
 	b := make([]byte, 1<<16)

@@ -16,8 +16,8 @@ import (
 	"zksim/sim"
 )
 
-// Limit is how many events a recorder keeps, and LimitBytes how many bytes of paths and data they have. What comes
-// after them is not judged.
+// Limit is how many events a recorder keeps, and LimitBytes how many bytes of paths and data. Anything after that is
+// not judged.
 const (
 	Limit      = 4_000_000
 	LimitBytes = 1 << 30
@@ -31,13 +31,13 @@ type Recorder struct {
 	bytes   int                   // of their strings
 	lost    int                   // events beyond the limits
 	clients map[int64]int32       // by session
-	at      map[int64]*Connection // where each session was last opened, or opened again
-	owner   map[string]int64      // of ephemerals that are there
+	at      map[int64]*Connection // where each session was last opened or reopened
+	owner   map[string]int64      // session of each ephemeral that exists
 	objects int32
-	epoch   int64    // the highest that a server has answered with
-	unknown []string // what could not be followed, one for each connection
-	strange int      // connections of which that was too much
-	missed  error    // why no server was reached by the client that came last; nil: it has a session
+	epoch   int64    // the highest in an answer of a server
+	unknown []string // what could not be followed, one per connection
+	strange int      // number of connections beyond these
+	missed  error    // why the latest client reached no server; nil: it has a session
 }
 
 // NewRecorder returns a recorder that has heard nothing.
@@ -48,7 +48,7 @@ func NewRecorder() *Recorder {
 // add adds an event. The caller holds the lock.
 func (r *Recorder) add(e history.Event) {
 	e.Path = ShortPath(e.Path)
-	if e.Kind != history.Reply { // of which the names of children are looked at
+	if e.Kind != history.Reply { // the names of children are needed
 		e.Data = ShortData(e.Data)
 	}
 	n := len(e.Path) + len(e.Data)
@@ -60,17 +60,17 @@ func (r *Recorder) add(e history.Event) {
 	r.events = append(r.events, e)
 }
 
-// call is a request that was not answered yet.
+// call is an unanswered request.
 type call struct {
 	xid    int32
-	object int32 // of the judge of znodes; 0: it does not look at it
+	object int32 // for the judge of znodes; 0: it ignores the call
 	word   string
 	size   int
 	request
 }
 
-// maxOpen is how many bytes the requests of a connection take that have no answer, each with some more for itself. A
-// server that reads and never answers would have them grow without end.
+// maxOpen limits the bytes of the unanswered requests of a connection, each with callSize more. With a server that
+// reads and never answers they would grow without end.
 const (
 	maxOpen  = 64 << 20
 	callSize = 256
@@ -82,27 +82,27 @@ type request = model.Request
 type Connection struct {
 	r              *Recorder
 	sent, received jute.Frames
-	head           []byte // the first bytes of the client, as many as a word has
+	head           []byte // the first bytes of the client, at most wordLen
 	greeted        [2]bool
 	session        int64
 	wanted         int64 // the session that the client had before
 	client         int32
 	open           []call
-	waiting        int // bytes of these
+	waiting        int // bytes of the open calls
 	synced         bool
-	deaf           bool // it cannot be followed any more
-	closing        bool // its client has asked for the end of its session
-	closed         bool // ... and was told of it
+	deaf           bool // it can no longer be followed
+	closing        bool // its client has asked to close the session
+	closed         bool // ... and was told that it is closed
 }
 
-// Missed hears that the connection of a client, or to a server, could not be made.
+// Missed records that a connection of a client, or to a server, could not be made.
 func (r *Recorder) Missed(why error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.missed = why
 }
 
-// gaps are sentences about what was not heard. The caller holds the lock.
+// gaps returns sentences about what was not heard. The caller holds the lock.
 func (r *Recorder) gaps() []string {
 	list := slices.Clone(r.unknown)
 	if r.strange > 0 {
@@ -118,40 +118,40 @@ func (r *Recorder) gaps() []string {
 	return list
 }
 
-// gap is the word for what is told of a gap, which is in the data of that event.
+// gap is the word of the event for a gap, whose data describes it.
 const gap = "gap"
 
-// Connect begins to listen to another connection.
+// Connect starts to record another connection.
 func (r *Recorder) Connect() *Connection { return &Connection{r: r} }
 
-// Sent hears the next bytes of the client, before the server gets them.
+// Sent records the next bytes of the client, before the server gets them.
 func (c *Connection) Sent(b []byte) {
 	c.head = append(c.head, b[:min(len(b), wordLen-len(c.head))]...)
 	c.hear(&c.sent, b, c.request, "a client")
 }
 
-// wordLen is the length of the words that servers answer before there is a session, as "ruok".
+// wordLen is the length of the words that servers answer before there is a session, such as "ruok".
 const wordLen = 4
 
-// asksByWord reports whether the client has sent such a word: as a length, that would be more than a gigabyte.
+// asksByWord reports whether the client has sent such a word. Read as a length, it would be more than a gigabyte.
 func (c *Connection) asksByWord() bool {
 	return len(c.head) == wordLen && strings.Trim(string(c.head), "abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// Received hears the next bytes of the server, before the client gets them.
+// Received records the next bytes of the server, before the client gets them.
 func (c *Connection) Received(b []byte) { c.hear(&c.received, b, c.answer, "a server") }
 
-// Left hears that the client has ended the connection.
+// Left records that the client has ended the connection.
 func (c *Connection) Left() { c.ends("") }
 
-// Dropped hears that the server has ended the connection, or that it was lost on the way there: the client may come
+// Dropped records that the server has ended the connection, or that it was lost on the way there. The client may come
 // back.
 func (c *Connection) Dropped() { c.ends(dropped) }
 
-// What the event that a connection has ended has as its data, unless its client has just gone.
+// The data of the event that a connection has ended, unless its client has just gone.
 const (
-	dropped = "dropped" // its client has not ended it
-	closing = "closing" // the end of its session was asked for, and no answer was heard: the C client waits for none
+	dropped = "dropped" // its client did not end it
+	closing = "closing" // the client asked to close its session, and no answer was heard: the C client waits for none
 )
 
 func (c *Connection) ends(how string) {
@@ -170,7 +170,8 @@ func (c *Connection) ends(how string) {
 	c.session = 0
 }
 
-// hear follows one direction. What it cannot follow ends it for this connection; the bytes go on to the other side.
+// hear follows one direction. What it cannot follow ends the recording of this connection; the bytes still go on to the
+// other side.
 func (c *Connection) hear(f *jute.Frames, b []byte, packet func([]byte) error, who string) {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()
@@ -193,13 +194,13 @@ func (c *Connection) hear(f *jute.Frames, b []byte, packet func([]byte) error, w
 	c.r.unknown = append(c.r.unknown, fmt.Sprintf("%s %s said what cannot be followed: %v", who, whose, err))
 }
 
-// maxUnknown is of how many connections is said what cannot be followed.
+// maxUnknown limits how many connections that cannot be followed are described.
 const maxUnknown = 100
 
 // maxFrames is how many times longer than a request an answer may be: a server limits only what it gets.
 const maxFrames = 64
 
-// request hears a packet of the client.
+// request handles a packet of the client.
 func (c *Connection) request(packet []byte) error {
 	if !c.greeted[0] {
 		c.greeted[0] = true
@@ -208,7 +209,7 @@ func (c *Connection) request(packet []byte) error {
 		return err
 	}
 	xid, q, err := jute.ParseRequest(packet)
-	if err != nil || q.Op == model.OpPing || xid < 0 && silent(q.Op) { // the answers of these have no turn
+	if err != nil || q.Op == model.OpPing || xid < 0 && silent(q.Op) { // their answers have no turn
 		return err
 	}
 	q.Data = slices.Clone(q.Data)
@@ -233,7 +234,7 @@ func (c *Connection) request(packet []byte) error {
 			Data: string(q.Data), Version: version, Session: c.ephemeral(&q)})
 	}
 	for i := range q.Ops {
-		if Word(&q.Ops[i]) != "" && Word(&q.Ops[i]) != "get" { // nobody may ever know whether these were done
+		if Word(&q.Ops[i]) != "" && Word(&q.Ops[i]) != "get" { // it may never be known whether these were done
 			c.r.add(history.Event{Kind: history.Call, Client: c.client, Op: sim.OpName(&q), Path: q.Ops[i].Path,
 				Session: c.session})
 		}
@@ -244,11 +245,11 @@ func (c *Connection) request(packet []byte) error {
 	return nil
 }
 
-// silent reports whether nothing is noted of an operation. go-zookeeper numbers these as others, so that its answer may
-// be the next one.
+// silent reports whether an operation is not recorded. go-zookeeper numbers these like others, so their answer may be
+// the next one.
 func silent(op model.Op) bool { return op == model.OpAuth || op == model.OpSASL }
 
-// judged is the word of an operation, "" also for a read without a sync: what it sees may be old.
+// judged returns the word of an operation, or "" for a read without a sync, which may see old data.
 func (c *Connection) judged(q *model.Request) string {
 	word := Word(q)
 	if word == "" {
@@ -260,11 +261,11 @@ func (c *Connection) judged(q *model.Request) string {
 	return word
 }
 
-// Words are the words that the judge of znodes has for operations.
+// Words are the words for operations that the judge of znodes uses.
 var Words = []string{"create", "delete", "set", "get"}
 
-// Word is the word that the judge of znodes has for an operation; "" if it does not look at it. What a sequential
-// create is to write only its answer says.
+// Word returns the word for an operation that the judge of znodes uses; "" if it ignores the operation. It ignores
+// sequential creates, because only the answer says which znode they write.
 func Word(q *model.Request) string {
 	switch q.Op {
 	case model.OpCreate, model.OpCreate2, model.OpCreateContainer, model.OpCreateTTL:
@@ -282,7 +283,7 @@ func Word(q *model.Request) string {
 	return ""
 }
 
-// answer hears a packet of the server.
+// answer handles a packet of the server.
 func (c *Connection) answer(packet []byte) error {
 	if !c.greeted[1] {
 		c.greeted[1] = true
@@ -297,14 +298,14 @@ func (c *Connection) answer(packet []byte) error {
 		c.r.add(history.Event{Kind: history.Notify, Client: c.client, Op: history.EventName(ev.Type), Path: ev.Path})
 		return err
 	}
-	for len(c.open) > 0 && c.open[0].xid != a.Xid && c.open[0].Op == model.OpCheck { // it succeeded, see [model.Response]
+	for len(c.open) > 0 && c.open[0].xid != a.Xid && c.open[0].Op == model.OpCheck { // successful: see [model.Response]
 		c.take()
 	}
 	if len(c.open) == 0 || c.open[0].xid != a.Xid {
 		if c.overtaken(a.Xid) {
 			return nil
 		}
-		if a.Xid == jute.XidPing || a.Xid < 0 { // of the handshake of a library, as an authentication
+		if a.Xid == jute.XidPing || a.Xid < 0 { // from the handshake of a library, such as an authentication
 			return nil
 		}
 		return fmt.Errorf("an answer to request %d, which was not sent or is not the first", a.Xid)
@@ -316,8 +317,8 @@ func (c *Connection) answer(packet []byte) error {
 	return c.answered(&x, &a)
 }
 
-// overtaken reports whether an answer is that to an authentication, which a server gives at once, and so before the
-// answers to earlier requests. It takes that from the open calls.
+// overtaken reports whether an answer belongs to an authentication, which a server answers at once, before earlier
+// requests. It removes that call from the open ones.
 func (c *Connection) overtaken(xid int32) bool {
 	i := slices.IndexFunc(c.open, func(x call) bool { return x.xid == xid && silent(x.Op) })
 	if i < 0 {
@@ -337,7 +338,7 @@ func (c *Connection) remove(i int) call {
 	return x
 }
 
-// welcome hears which session the server has opened, or opened again.
+// welcome handles the packet that says which session the server has opened or reopened.
 func (c *Connection) welcome(packet []byte) error {
 	w, err := jute.ParseConnectResponse(packet)
 	if err == nil && w.Session == 0 {
@@ -352,13 +353,13 @@ func (c *Connection) welcome(packet []byte) error {
 		c.r.clients[w.Session] = n
 	}
 	c.session, c.client, c.r.at[w.Session] = w.Session, n, c
-	c.r.missed = nil // as while servers start again: nothing was said that was not heard
+	c.r.missed = nil // as while servers restart: nothing was said that was not heard
 	c.r.add(history.Event{Kind: history.Session, Client: n, Op: zk.StateHasSession.String(), Session: w.Session,
 		Value: int64(w.Timeout)})
 	return nil
 }
 
-// answered hears the answer to a request.
+// answered handles the answer to a request.
 func (c *Connection) answered(x *call, a *jute.Reply) error {
 	var res model.Response
 	var err error
@@ -395,10 +396,10 @@ func (c *Connection) answered(x *call, a *jute.Reply) error {
 }
 
 // epochBits is how many bits of a zxid are below its epoch. A server whose epoch is behind others has been deposed and
-// does not know it yet, or follows one: it answers a sync by itself, and what is read there may be old.
+// does not know it yet, or follows such a server. It answers a sync by itself, so what it returns to a read may be old.
 const epochBits = 32
 
-// changes notes the txns of a request that was done.
+// changes records the txns of a request that was carried out.
 func (c *Connection) changes(q *model.Request, res *model.Response, zxid int64) {
 	e := history.Event{Client: c.client, Path: q.Path, Zxid: zxid}
 	switch q.Op {
@@ -427,13 +428,13 @@ func (c *Connection) changes(q *model.Request, res *model.Response, zxid int64) 
 	c.r.add(e)
 }
 
-// isEphemeral reports whether a create makes an ephemeral: those with a sequence number, too, but neither containers
-// nor znodes with a time to live.
+// isEphemeral reports whether a create makes an ephemeral, with or without a sequence number. Containers and znodes
+// with a time to live are none.
 func isEphemeral(q *model.Request) bool {
 	return (q.Op == model.OpCreate || q.Op == model.OpCreate2) && q.Flags&zk.FlagEphemeral != 0 && q.Flags < zk.FlagTTL
 }
 
-// ephemeral is the session that an ephemeral will belong to, -1 if that is not known yet; 0: it makes none.
+// ephemeral returns the session that an ephemeral will belong to, -1 if it is not known yet; 0 if q makes no ephemeral.
 func (c *Connection) ephemeral(q *model.Request) int64 {
 	if !isEphemeral(q) {
 		return 0
@@ -441,7 +442,7 @@ func (c *Connection) ephemeral(q *model.Request) int64 {
 	return cmp.Or(c.session, -1)
 }
 
-// expired notes that a server knows a session no more, and so no ephemerals of it.
+// expired records that a server no longer knows a session, and so has none of its ephemerals.
 func (c *Connection) expired(session int64) {
 	if n, known := c.r.clients[session]; known {
 		c.r.add(history.Event{Kind: history.Session, Client: n, Op: zk.StateExpired.String(), Session: session})
@@ -449,7 +450,7 @@ func (c *Connection) expired(session int64) {
 	}
 }
 
-// ended notes that a client has ended its session, and its ephemerals with it.
+// ended records that a client has closed its session, and deletes its ephemerals.
 func (c *Connection) ended(zxid int64) {
 	for _, path := range slices.Sorted(maps.Keys(c.r.owner)) {
 		if c.r.owner[path] == c.session {
@@ -461,5 +462,5 @@ func (c *Connection) ended(zxid int64) {
 	c.closed = true
 }
 
-// closed is the state of a session that its client has ended, in the history of a recorder.
+// closed is the state, in the history of a recorder, of a session that its client has closed.
 const closed = "StateClosed"
