@@ -15,15 +15,15 @@ import (
 	"zksim/recipes/live"
 )
 
-// An administrator's connection tries again what has failed for want of a server: faults are over when it is used, but
-// a server may still be busy with their consequences.
+// An administrator's connection retries what has failed because no server answered. Faults are over when it is used,
+// but a server may still be busy with their consequences.
 const (
 	adminTries = 60
 	adminPause = 500 * time.Millisecond
 )
 
-// administer does something by a connection of its own, which is closed afterwards, or when ctx is done: then whatever
-// waits for an answer fails.
+// administer calls do with a connection of its own, which is closed afterwards, or when ctx is done. In that case
+// everything that waits for an answer fails.
 func administer(ctx context.Context, o LiveOptions, opt live.Options, do func(admin *live.Client) error) error {
 	admin, err := dial(ctx, o, opt)
 	if err != nil {
@@ -34,7 +34,7 @@ func administer(ctx context.Context, o LiveOptions, opt live.Options, do func(ad
 	return do(admin)
 }
 
-// patiently does something until it fails for a reason that will not go away, or ctx is done.
+// patiently retries do until it succeeds, fails for a reason that will not go away, runs out of tries, or ctx is done.
 func patiently(ctx context.Context, do func() error) (err error) {
 	for range adminTries {
 		if err = do(); err == nil || !passes(err) {
@@ -55,13 +55,13 @@ func passes(err error) bool {
 		func(x error) bool { return errors.Is(err, x) })
 }
 
-// unserved reports whether an error says that no server has answered, rather than what one has.
+// unserved reports whether an error says that no server has answered, rather than what a server has answered.
 func unserved(err error) bool {
 	return passes(err) || errors.Is(err, zk.ErrClosing) || errors.Is(err, context.DeadlineExceeded) ||
 		errors.Is(err, context.Canceled)
 }
 
-// create makes a znode that nobody else makes: if it exists at a second try, the first has succeeded.
+// create makes a znode that no other client makes. If it exists at a second try, the first try succeeded.
 func create(ctx context.Context, c *live.Client, path string, data []byte, flags int32, acl []zk.ACL) error {
 	again := false
 	return patiently(ctx, func() error {
@@ -74,13 +74,13 @@ func create(ctx context.Context, c *live.Client, path string, data []byte, flags
 	})
 }
 
-// audit reads the znodes of a run, and how far the server was each time.
+// audit reads the znodes of a run, and records how far the server was each time.
 type audit struct {
 	reached atomic.Int64 // the zxid of the latest answer
 	looks   []look
 }
 
-// options are those of the connection of the audit, each of which is heard.
+// options returns the options of the connections of the audit, which hear every answer.
 func (a *audit) options() live.Options {
 	return tapping(func(c net.Conn) (net.Conn, error) {
 		tap := &wire.Tap{Broken: func(error) {}, Hear: func(e history.Event) {
@@ -92,7 +92,8 @@ func (a *audit) options() live.Options {
 	})
 }
 
-// read reads the znodes from path on. Those that may not be read are left out: a scenario may have made them so.
+// read reads the znodes from path down. It leaves out those that may not be read, because a scenario may have made them
+// so.
 func (a *audit) read(ctx context.Context, c *live.Client, path string) error {
 	x := look{path: path}
 	err := patiently(ctx, func() (err error) {
@@ -127,7 +128,7 @@ func (a *audit) read(ctx context.Context, c *live.Client, path string) error {
 	return nil
 }
 
-// tree returns the znodes that there are.
+// tree returns the znodes that exist.
 func (a *audit) tree() (list []history.Node) {
 	for i := range a.looks {
 		if x := &a.looks[i]; x.stat != nil {

@@ -14,13 +14,13 @@ import (
 	"zksim/model/history"
 )
 
-// An answer to a read says how far its server was when it read, by the zxid in its head: servers execute reads and
-// txns one after the other. So the log says what the answer must have been.
+// The zxid in the head of an answer to a read says how far its server was when it read, because servers execute reads
+// and txns one after the other. So the log says what the answer must have been.
 
-// reads are the requests that fail where there is no znode.
+// reads are the requests that fail if there is no znode.
 var reads = []string{"exists", "existsW", "get", "getW", "children", "childrenW", "getACL"}
 
-// untrue names an answer to a client that says of a znode the opposite of what the txns do; "" if there is none.
+// untrue describes an answer to a client that contradicts the txns about whether a znode exists; "" if there is none.
 func (p *past) untrue(h *history.History) string {
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -40,19 +40,19 @@ func (p *past) untrue(h *history.History) string {
 	return ""
 }
 
-// look is what a server said of a znode.
+// look is what a server said about a znode.
 type look struct {
-	client int32 // to which; 0: to none, in the end
+	client int32 // who was told; 0: the audit at the end
 	path   string
 	zxid   int64    // how far the server was
-	stat   *zk.Stat // nil: there is no such znode
-	read   bool     // and so was its data
+	stat   *zk.Stat // nil: the znode does not exist
+	read   bool     // the data was read too
 	data   []byte
-	names  []string // of its children
+	names  []string // names of its children
 	listed int64    // how far the server was when it named them; 0: it did not
 }
 
-// reads returns what keeps the answers to a client that tell of znodes.
+// reads returns a function that keeps the answers to a client about existing znodes.
 func (h *liveHost) reads(client int32) func(path string, res *model.Response) {
 	return func(path string, res *model.Response) {
 		if servers(path) || path == "/" {
@@ -77,8 +77,8 @@ func (h *liveHost) reads(client int32) func(path string, res *model.Response) {
 	}
 }
 
-// mistold names an answer to a client, in which a znode is there, that is not what the txns have made; "" if there is
-// none.
+// mistold describes an answer to a client about an existing znode that differs from what the txns have made; "" if
+// there is none.
 func (p *past) mistold(looks []look) string {
 	for i := range looks {
 		x := &looks[i]
@@ -89,7 +89,7 @@ func (p *past) mistold(looks []look) string {
 	return ""
 }
 
-// different names a znode that is not, in the end, what the txns have made; "" if there is none.
+// different describes a znode that in the end differs from what the txns have made; "" if there is none.
 func (p *past) different(looks []look) string {
 	for i := range looks {
 		if why := p.wrong(&looks[i]); why != "" {
@@ -99,9 +99,9 @@ func (p *past) different(looks []look) string {
 	return ""
 }
 
-// wrong says how what a server said is not what the txns have made; "" if it is.
+// wrong says how a server's answer differs from what the txns have made; "" if it does not.
 func (p *past) wrong(x *look) (why string) {
-	if x.stat != nil || x.listed == 0 { // else it only named the children
+	if x.stat != nil || x.listed == 0 { // else the answer only named the children
 		why = p.otherwise(x)
 	}
 	if x.listed > 0 {
@@ -110,7 +110,7 @@ func (p *past) wrong(x *look) (why string) {
 	return why
 }
 
-// otherwise says how a znode is not what the txns have made.
+// otherwise says how a znode differs from what the txns have made; "" if it does not.
 func (p *past) otherwise(x *look) string {
 	l := p.at(x.path, x.zxid)
 	switch {
@@ -136,8 +136,8 @@ func (p *past) otherwise(x *look) string {
 	return l.miscounted(x)
 }
 
-// miscounted says how the rest of the stat of a znode is not what the txns have made it. Of its rights they tell
-// nothing.
+// miscounted says how the rest of the stat of a znode differs from what the txns have made. The txns say nothing about
+// its ACL.
 func (l *life) miscounted(x *look) string {
 	n, f := l.version(x.zxid), l.after(x.zxid)
 	for _, field := range []struct {
@@ -158,7 +158,7 @@ func (l *life) miscounted(x *look) string {
 	return ""
 }
 
-// unlisted says which child of a znode is there and not in the txns, or the other way round.
+// unlisted names a child of a znode that is in the answer and not in the txns, or the other way round.
 func (p *past) unlisted(x *look) string {
 	made := p.names(x.path, x.listed)
 	for _, name := range slices.Concat(made, x.names) {
@@ -173,8 +173,8 @@ func (p *past) unlisted(x *look) string {
 	return ""
 }
 
-// untold names a watch of which a client was not told, or a notification without one; "" if there is none. Since 3.8.4
-// and 3.9.2 servers do not tell of znodes that the client may not read: where there may be any, nobody knows.
+// untold describes a watch that a client was not told of, or a notification without a watch; "" if there is none. Since
+// 3.8.4 and 3.9.2 servers do not tell of znodes that the client may not read. If there may be any, nothing can be said.
 func untold(h *history.History, groups []group, log []txnlog.Txn, root string) string {
 	shut := func(c txnlog.Change) bool { return c.Shut }
 	for i := range log {

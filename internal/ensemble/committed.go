@@ -17,11 +17,11 @@ import (
 	"zksim/model/history"
 )
 
-// wholeLog returns the txns of all epochs, from the logs of all servers: one that was brought up to date by a snapshot
-// has not logged what that says. All servers serve. What only one of several has logged may have been proposed by a
-// leader that was deposed, and never committed: it counts if an answer shows it.
+// wholeLog returns the txns of all epochs, from the logs of all servers: a server that was brought up to date by a
+// snapshot has not logged what the snapshot contains. All servers serve. If only one of several servers has logged a
+// txn, it may have been proposed by a leader that was deposed, and never committed. It counts if an answer shows it.
 //
-// Two txns under one zxid are a contradiction.
+// Two txns with the same zxid are a contradiction.
 func wholeLog(e *zkserver.Ensemble, servers int, h *history.History, looks []look) (log []txnlog.Txn,
 	contradiction string, err error) {
 	logs, err := logsOf(e, servers)
@@ -35,7 +35,7 @@ func wholeLog(e *zkserver.Ensemble, servers int, h *history.History, looks []loo
 	return log, ambiguous(log, logs), nil
 }
 
-// ambiguous names a zxid of a log that stands for another txn in that of a server; "" if there is none.
+// ambiguous names a zxid that stands for one txn in the log and for another one in a server's log; "" if there is none.
 func ambiguous(log []txnlog.Txn, logs [][]txnlog.Txn) string {
 	is := map[int64]*txnlog.Txn{}
 	for i := range log {
@@ -63,11 +63,11 @@ func logsOf(e *zkserver.Ensemble, servers int) ([][]txnlog.Txn, error) {
 	return logs, nil
 }
 
-// listed has a line for each txn, in order, and says which servers have it: a zxid that stands for different txns has
-// a line for each.
+// listed returns a line for each txn, in order, with the servers that have it. A zxid that stands for different txns
+// has a line for each.
 func listed(logs [][]txnlog.Txn) (lines []string) {
 	var all []txnlog.Txn
-	have := map[string][]string{} // the servers, by line
+	have := map[string][]string{} // names of the servers, by line
 	for i, log := range logs {
 		for _, t := range log {
 			line := t.String()
@@ -84,9 +84,9 @@ func listed(logs [][]txnlog.Txn) (lines []string) {
 	return lines
 }
 
-// union puts logs together, of which answers show what was reached.
+// union merges logs. reached is the highest zxid of each epoch that answers show.
 func union(logs [][]txnlog.Txn, reached map[int64]int64) (all []txnlog.Txn) {
-	times, last := map[int64]int{}, map[int64]int{} // how many servers have it, and the last of these
+	times, last := map[int64]int{}, map[int64]int{} // how many servers have it, and the last of them
 	for i, log := range logs {
 		for _, t := range log {
 			if times[t.Zxid] == 0 {
@@ -99,7 +99,7 @@ func union(logs [][]txnlog.Txn, reached map[int64]int64) (all []txnlog.Txn) {
 		}
 	}
 	slices.SortFunc(all, func(a, b txnlog.Txn) int { return cmp.Compare(a.Zxid, b.Zxid) })
-	for i := range all { // in an epoch what comes before a committed txn is committed
+	for i := range all { // within an epoch, everything before a committed txn is committed
 		if z := all[i].Zxid; times[z] > 1 || len(logs) == 1 {
 			reached[z>>32] = max(reached[z>>32], z)
 		}
@@ -142,11 +142,11 @@ func whole(log []txnlog.Txn) bool {
 	return len(log) > 0
 }
 
-// made is what is said of a write.
+// made maps writes to the kinds of their events.
 var made = map[model.Op]history.Kind{model.OpCreate: history.Created, model.OpSetData: history.Changed,
 	model.OpDelete: history.Deleted}
 
-// lost names an acknowledged write that the log lacks; "" if there is none.
+// lost describes an acknowledged write that the log lacks; "" if there is none.
 func lost(h *history.History, log []txnlog.Txn) string {
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -170,10 +170,11 @@ func lost(h *history.History, log []txnlog.Txn) string {
 }
 
 // disorder says what is wrong with the zxids of answers; "" if nothing is. A write that begins after another was
-// acknowledged has a higher one, and those that a session sees never decrease. Several are clients that have had
-// further connections: which of them an event is of is not known, so it only counts what they were told of writes.
+// acknowledged has a higher zxid, and the zxids that a session sees never decrease. Clients in several have had further
+// connections. It is not known which connection their events belong to, so only what they were told about writes
+// counts.
 func disorder(h *history.History, several map[int32]int32) string {
-	seen := map[int32]int64{} // by client, in its present session
+	seen := map[int32]int64{} // by client, in its current session
 	var acknowledged int64    // the highest of all writes
 	begun := map[int32][]int64{}
 	for i := range h.Events {
@@ -200,7 +201,7 @@ func disorder(h *history.History, several map[int32]int32) string {
 			if list := begun[e.Client]; len(list) > 0 {
 				begun[e.Client] = list[1:]
 			}
-			if e.Zxid > 0 && e.Zxid < seen[e.Client] { // 0: of addAuth, which no txn is before; -1: of an unknown request
+			if e.Zxid > 0 && e.Zxid < seen[e.Client] { // 0: of addAuth, which follows no txn; -1: of an unknown request
 				return fmt.Sprintf("c%d saw zxid 0x%x after 0x%x", e.Client, e.Zxid, seen[e.Client])
 			}
 			seen[e.Client] = max(seen[e.Client], e.Zxid)
@@ -209,18 +210,18 @@ func disorder(h *history.History, several map[int32]int32) string {
 	return ""
 }
 
-// group is a txn as events of the history.
+// group is a txn with its events in the history.
 type group struct {
 	txn     txnlog.Txn
 	ended   int64 // the session that it ends; 0: none
 	events  []history.Event
-	shown   int // the first event that shows it
-	present int // the first event after it, by the clock
+	shown   int // index of the first event that shows it
+	present int // index of the first event after it, by the clock
 }
 
-// merge puts what was committed into the history of a run, whose clients are known by their sessions. A txn comes when
-// it was proposed, by the clock, and before whatever shows it. After it the session of a client may have ended before
-// the client could know.
+// merge adds what was committed to the history of a run, whose clients are known by their sessions. A txn comes when it
+// was proposed, by the clock, and before anything that shows it. When it ends a session, the client may not have been
+// able to know that yet.
 func merge(h *liveHost, groups []group) error {
 	forget(h)
 	if err := wire.Explain(&h.history, changesOf(groups)); err != nil {
@@ -232,7 +233,7 @@ func merge(h *liveHost, groups []group) error {
 	return nil
 }
 
-// put completes a history by txns and by what is seen only in the end.
+// put adds to a history the txns, and what is only known at the end.
 func (h *liveHost) put(groups []group) {
 	var all []history.Event
 	belief, past := newBeliefs(), lookBack(h, groups)
@@ -252,7 +253,7 @@ func (h *liveHost) put(groups []group) {
 	h.history.Events = all
 }
 
-// forget leaves out what answers say of changes: without the log of a server nobody knows all of them.
+// forget drops what answers say about changes: without the log of a server, not all changes are known.
 func forget(h *liveHost) {
 	n, k := 0, 0
 	for i, e := range h.history.Events {
@@ -277,9 +278,9 @@ func changesOf(groups []group) (all []history.Event) {
 	return all
 }
 
-// groupsOf returns the txns about the folder of the run, and those that end sessions of its clients.
+// groupsOf returns the txns in the folder of the run, and those that end sessions of its clients.
 func groupsOf(h *history.History, log []txnlog.Txn, root string, who map[int64]int32) (groups []group) {
-	closing := map[int32]bool{} // clients that have asked for the end of their sessions
+	closing := map[int32]bool{} // clients that have asked to close their sessions
 	for i := range h.Events {
 		if e := &h.Events[i]; e.Kind == history.Call && e.Op == "closeSession" {
 			closing[e.Client] = true
@@ -327,7 +328,7 @@ func groupsOf(h *history.History, log []txnlog.Txn, root string, who map[int64]i
 	return groups
 }
 
-// changesAt returns the changes of a txn. Of an end of a session that names no znodes, as in logs of 3.5, these are the
+// changesAt returns the changes of a txn. In logs of 3.5, the end of a session names no znodes; then these are the
 // ephemerals that the session owns.
 func changesAt(t *txnlog.Txn, owners map[string]int64) []txnlog.Change {
 	if t.Op != model.OpCloseSession || len(t.Changes) > 0 {
@@ -342,13 +343,13 @@ func changesAt(t *txnlog.Txn, owners map[string]int64) []txnlog.Change {
 	return all
 }
 
-// place says where in the history each txn belongs.
+// place finds where in the history each txn belongs.
 func place(h *liveHost, groups []group) {
 	events := h.history.Events
 	for i := range groups {
 		groups[i].shown = len(events)
 	}
-	k := 0 // of the first txn that nobody has shown
+	k := 0 // index of the first txn that nothing has shown yet
 	for i := range events {
 		if e := &events[i]; e.Kind == history.Reply || e.Kind == history.Notify {
 			for ; k < len(groups) && groups[k].txn.Zxid <= e.Zxid; k++ {
@@ -369,31 +370,31 @@ func place(h *liveHost, groups []group) {
 	}
 }
 
-// beliefs follows what clients know of their sessions.
+// beliefs tracks what clients know about their sessions.
 type beliefs struct {
-	has    map[connection]int64 // the session that a client believes to have, with a connection
+	has    map[connection]int64 // the session that a client believes it has, with a connection
 	lost   map[connection]loss
-	paused map[int32]int64 // when the code of clients was stopped that have asked for nothing and got no connection since
+	paused map[int32]int64 // when the code of a client was stopped that has asked for nothing and got no connection since
 	ended  map[int64]bool
 
-	several map[int32]bool // clients with further connections, not all of which a pause stops
+	several map[int32]bool // clients with further connections; a pause does not stop all of these
 }
 
-// loss is that a client has lost the connection of a session.
+// loss says when a client lost the connection of a session.
 type loss struct {
 	session, at int64 // in microseconds since 1970
 }
 
-// reaction is how long code may take to hear that its connection is lost, in microseconds: a session that ends
-// earlier ends before its client could know. Servers end none before a third of the timeout has passed since the client
-// has given a connection up.
+// reaction is how long, in microseconds, code may take to hear that its connection is lost. A session that ends sooner
+// ends before its client could know. Servers do not end a session before a third of the timeout has passed since the
+// client gave up a connection.
 const reaction = 500_000
 
-// passing is how long after a pause has begun a request may be heard that was sent before, in microseconds. The
+// passing is how long, in microseconds, after the beginning of a pause a request may be heard that was sent before. The
 // shortest pause lasts a quarter of the session timeout.
 const passing = 100_000
 
-// connection is one of those of a client.
+// connection is one of the connections of a client.
 type connection struct{ client, number int32 }
 
 func newBeliefs() *beliefs {
@@ -401,7 +402,8 @@ func newBeliefs() *beliefs {
 		ended: map[int64]bool{}, several: map[int32]bool{}}
 }
 
-// commit appends a txn, and before the end of a session that its client cannot know of yet.
+// commit appends a txn. If the txn ends a session and the client cannot know that yet, an event that says so comes
+// first.
 func (b *beliefs) commit(all []history.Event, g *group) []history.Event {
 	if g.ended != 0 {
 		b.ended[g.ended] = true
@@ -420,7 +422,7 @@ func (b *beliefs) commit(all []history.Event, g *group) []history.Event {
 	return append(all, g.events...)
 }
 
-// hear follows an event. A server that lags, or a leader that was deposed, takes a client whose session has ended.
+// hear tracks an event. A server that lags, or a leader that was deposed, accepts a client whose session has ended.
 func (b *beliefs) hear(all []history.Event, e *history.Event, at int64) []history.Event {
 	switch {
 	case e.Kind == history.Fault && strings.HasPrefix(e.Op, "pause c"): // not that of a server

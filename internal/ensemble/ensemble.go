@@ -10,13 +10,13 @@ import (
 	"zksim/scenarios/herd"
 )
 
-// Ensemble is a running ensemble by the addresses host:port of its servers. It implements [herd.Ensemble].
+// Ensemble is a running ensemble: the addresses host:port of its servers. It implements [herd.Ensemble].
 type Ensemble []string
 
 // Addrs returns the addresses.
 func (e Ensemble) Addrs() []string { return e }
 
-// Observe is the function of that name.
+// Observe calls this package's function of that name.
 func (e Ensemble) Observe(
 	ctx context.Context, s *engine.Scenario, watch func(ctx context.Context, run herd.Run) error,
 ) (*history.History, []time.Duration, error) {
@@ -30,7 +30,7 @@ func (Ensemble) Zxid(ctx context.Context, addr string) (int64, error) {
 	return zkserver.Zxid(ctx, addr)
 }
 
-// Figures returns what a server counts, by mntr.
+// Figures returns the counts of a server from mntr.
 func (Ensemble) Figures(ctx context.Context, addr string) (map[string]float64, error) {
 	return zkserver.Figures(ctx, addr)
 }

@@ -10,7 +10,7 @@ import (
 	"zksim/recipes/live"
 )
 
-// process returns what the program of a client sees of a connection.
+// process returns a connection and its environment as the program of a client sees them.
 func (x *liveRun) process(c *live.Client, of connection) (recipes.Conn, recipes.Env) {
 	conn := hearing{c, x.host, of}
 	return conn, hearingEnv{timed{c.Env(), x}, conn}
@@ -40,7 +40,7 @@ func (x *liveRun) dialFurther(ctx context.Context, id int) (recipes.Conn, recipe
 	return conn, env, nil
 }
 
-// further are the options of connection i, another one of a client.
+// further returns the options of connection i, a further connection of a client.
 func (x *liveRun) further(i int, of connection) live.Options {
 	var session int64 // of the library, which calls OnSession in one goroutine
 	return live.Options{SessionTimeout: x.o.Session, Dial: x.dialer(i, of.client),

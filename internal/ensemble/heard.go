@@ -12,8 +12,8 @@ import (
 	"zksim/recipes/live"
 )
 
-// hearing is a connection of a program: it records what code hears of its session, as the simulator does. Nothing else
-// gets into the history between the answer and the event, so that a library which is connected is so in both.
+// hearing is a connection of a program that records what code hears about its session, as the simulator does. Nothing
+// else gets into the history between the answer and the event, so both agree on whether the library is connected.
 type hearing struct {
 	*live.Client
 	host *liveHost
@@ -34,7 +34,7 @@ func (c hearing) SessionID() int64 {
 	return id
 }
 
-// hear asks how the session is, and records what is heard.
+// hear asks for the state of the session, and records it.
 //
 //zksim:ignore only on a real ensemble
 func (c hearing) hear() zk.State {
@@ -49,13 +49,13 @@ func (c hearing) hear() zk.State {
 	return state
 }
 
-// heard records that code hears of its session; host.mu is held.
+// heard records what code hears about its session; host.mu is held.
 func (c hearing) heard(op string) {
 	c.host.add(history.Event{Kind: history.Heard, Client: c.of.client, Version: c.of.number, Op: op,
 		Session: c.host.present[c.of], Task: c.host.task()})
 }
 
-// hearingEnv is the environment of a program: it records that code receives an event that says how its session is.
+// hearingEnv is the environment of a program. It records that code receives an event about the state of its session.
 type hearingEnv struct {
 	recipes.Env
 	conn hearing
@@ -70,7 +70,7 @@ func (e hearingEnv) Await(ctx context.Context, chans ...<-chan zk.Event) (int, z
 	return i, ev, err
 }
 
-// task names the goroutine that calls it; the one in which a program has begun has no name.
+// task names the calling goroutine; "" for the one in which a program began.
 func (h *liveHost) task() string {
 	id := stacks.ID()
 	if _, main := h.main.Load(id); main {

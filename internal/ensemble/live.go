@@ -1,5 +1,5 @@
-// Package ensemble runs scenarios on a real ensemble, with real clients: [RunLive] for a verdict, [Observe]
-// for a history of all that was said on the wire.
+// Package ensemble runs scenarios on a real ensemble, with real clients: [RunLive] for a verdict, [Observe] for a
+// history of everything that was said on the wire.
 package ensemble
 
 import (
@@ -24,43 +24,43 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// LiveOptions say how a scenario is run on a real ensemble.
+// LiveOptions are the settings of a run on a real ensemble.
 type LiveOptions struct {
 	Servers []string      // host:port
 	Clients int           // 0: as many as the scenario has
-	Timeout time.Duration // in which some operation returns or a program ends, once the faults are over; 0: one minute
-	Session time.Duration // the session timeout that clients ask for, and servers bound; 0: that of package live
+	Timeout time.Duration // within which some operation returns or a program ends, once the faults are over; 0: one minute
+	Session time.Duration // the session timeout that clients ask for, and servers bound; 0: the default of package live
 
-	// Ours is the ensemble of Servers, if this process has started it. Then its logs say what was committed, and
-	// faults may strike it.
+	// Ours is the ensemble of Servers, if this process has started it. Then its logs say what was committed, and faults
+	// may strike it.
 	Ours *zkserver.Ensemble
-	// Faults is what may go wrong, a plan of a real ensemble, of which Seed draws a part.
+	// Faults is a plan for a real ensemble. Seed draws a part of it.
 	Faults faults.Plan
 	Seed   uint64
-	// Usual is a simulated run in which nothing strikes: the seed draws from the requests that it has; nil: not known.
+	// Usual is a simulated run without faults; the seed draws from its requests. nil: not known.
 	Usual *history.History
 }
 
-// LiveRun is what a run on a real ensemble has left behind.
+// LiveRun is the result of a run on a real ensemble.
 type LiveRun struct {
 	History *history.History
 	Verdict checkers.Verdict
-	Waived  []string    // what checkers need and did not see, and a real run may lack
-	Blind   string      // checkers that have not judged it, and why; empty: all have
-	Store   string      // what is wrong with the ensemble, rather than with the recipe; empty: nothing
-	Plan    faults.Plan // what the seed drew of it: the rules that are left out have a budget of 0
-	Struck  []int       // how often each rule of it has struck
+	Waived  []string    // what checkers need and did not see, but a real run may lack
+	Blind   string      // checkers that have not judged the run, and why; empty: all have
+	Store   string      // what is wrong with the ensemble, not with the recipe; empty: nothing
+	Plan    faults.Plan // what the seed drew of the plan: rules that are left out have a budget of 0
+	Struck  []int       // how often each rule of Plan has struck
 	Diary   []string    // what struck, and when
-	Txns    []string    // with Store: what the servers have logged since they were started; none if they are not Ours
+	Txns    []string    // with Store: what the servers have logged since they started; none if they are not Ours
 }
 
 // RunLive runs a scenario once on a real ensemble, and judges it with the same checkers. The znodes are made below a
-// folder of its own in the root, which is removed afterwards. Faults come first; when they are over, and all servers
-// serve, the history has its Calm, and the programs have to end. A program that waits then, while nothing is said any
-// more, is one that waits forever; one that goes on while for Timeout no operation returns counts as having given up.
-// Other bounds are the caller's, by ctx. A checker that had nothing to judge makes the verdict unknown, unless that is
-// for lack of something a real run may lack, as a fault. A word that no checker knows is an error; an ensemble that
-// does not serve is the error [Aborted], and so is a run that hangs although ctx is done.
+// folder in the root for this run, which is removed afterwards. Faults come first. When they are over, and all servers
+// serve, the history has its Calm, and the programs must end. A program that still waits when nothing more is said
+// counts as waiting forever. A program that goes on while no operation returns for Timeout counts as having given up.
+// The caller sets other limits by ctx. A checker that had nothing to judge makes the verdict unknown, unless it lacked
+// something that a real run may lack, such as a fault. A word that no checker knows is an error. An ensemble that does
+// not serve is the error [Aborted], and so is a run that hangs although ctx is done.
 func RunLive(ctx context.Context, s *engine.Scenario, o LiveOptions) (*LiveRun, error) {
 	x := newLiveRun(s, o)
 	err := watched(ctx, func() error { return x.whole(ctx) })
@@ -78,7 +78,7 @@ func RunLive(ctx context.Context, s *engine.Scenario, o LiveOptions) (*LiveRun, 
 	return &x.LiveRun, nil
 }
 
-// whole is everything about a run.
+// whole makes the run and judges it.
 func (x *liveRun) whole(ctx context.Context) error {
 	defer x.host.rests.end()
 	inner, cancel := context.WithCancel(context.Background())
@@ -96,7 +96,7 @@ func (x *liveRun) whole(ctx context.Context) error {
 	return x.judge()
 }
 
-// withDefaults fills in what is not said.
+// withDefaults fills in the defaults.
 func (o LiveOptions) withDefaults(s *engine.Scenario) LiveOptions {
 	o.Clients = cmp.Or(o.Clients, s.Clients)
 	o.Timeout = cmp.Or(o.Timeout, time.Minute)
@@ -104,23 +104,22 @@ func (o LiveOptions) withDefaults(s *engine.Scenario) LiveOptions {
 	return o
 }
 
-// Aborted is the error of a run that has come to nothing for want of an ensemble that serves: of the recipe it says
-// nothing.
+// Aborted is the error of a run without a result because the ensemble does not serve. It says nothing about the recipe.
 type Aborted struct {
 	Cause  error
-	Plan   faults.Plan // what the seed drew of it
+	Plan   faults.Plan // what the seed drew of the plan
 	Diary  []string    // what struck, and when
-	Stacks string      // of all goroutines, of a run that hangs
+	Stacks string      // of all goroutines, if the run hangs
 }
 
 // Error implements error.
 func (a *Aborted) Error() string { return "aborted: " + a.Cause.Error() }
 
-// Unwrap is for [errors.Is].
+// Unwrap supports [errors.Is].
 func (a *Aborted) Unwrap() error { return a.Cause }
 
-// aborted makes the error of a run that has come to nothing. It names servers that have died, which is more than their
-// clients know. It takes no lock of the run.
+// aborted returns the error of a run without a result. It names servers that have died, because clients do not know
+// that. It takes no lock of the run.
 func (x *liveRun) aborted(err error) *Aborted {
 	if a, ok := errors.AsType[*Aborted](err); ok {
 		return a
@@ -134,7 +133,7 @@ func (x *liveRun) aborted(err error) *Aborted {
 	return &Aborted{Cause: err, Plan: x.Plan, Diary: x.diary.Lines()}
 }
 
-// within makes the folder of the run, does something and removes the folder.
+// within makes the folder of the run, calls do and removes the folder.
 func (h *liveHost) within(ctx context.Context, s *engine.Scenario, o LiveOptions, opt live.Options,
 	do func() error) error {
 	err := administer(ctx, o, opt, func(admin *live.Client) error {
@@ -148,19 +147,19 @@ func (h *liveHost) within(ctx context.Context, s *engine.Scenario, o LiveOptions
 		return err
 	}
 	defer func() {
-		if ctx.Err() == nil || o.Ours == nil { // ours are not for anybody else
+		if ctx.Err() == nil || o.Ours == nil { // nobody else uses ours
 			h.remove(o, opt)
 		}
 	}()
 	return do()
 }
 
-// removeLimit is how long it may take to remove the folder of a run.
+// removeLimit is how long removing the folder of a run may take.
 const removeLimit = time.Minute
 
 // remove deletes the folder of the run. What cannot be deleted stays.
 func (h *liveHost) remove(o LiveOptions, opt live.Options) {
-	ctx, cancel := context.WithTimeout(context.Background(), removeLimit) // also of a run that was interrupted
+	ctx, cancel := context.WithTimeout(context.Background(), removeLimit) // also after an interrupted run
 	defer cancel()
 	administer(ctx, o, opt, func(admin *live.Client) error {
 		removeAll(admin, h.root)
@@ -168,8 +167,8 @@ func (h *liveHost) remove(o LiveOptions, opt live.Options) {
 	})
 }
 
-// dialLimit is how long an ensemble may take to give a session: one of our own more, as its servers may be starved by
-// other work of this machine, and there is nobody who has named the wrong ones.
+// dialLimit is how long an ensemble may take to give a session. Our own may take longer: other work of this machine may
+// starve its servers, and nobody can have named the wrong ones.
 const (
 	dialLimit    = 10 * time.Second
 	dialLimitOwn = 30 * time.Second
@@ -185,36 +184,36 @@ func dial(ctx context.Context, o LiveOptions, opt live.Options) (*live.Client, e
 	return live.Dial(ctx, o.Servers, opt)
 }
 
-// liveHost connects the processes to a real ensemble.
+// liveHost connects the processes with a real ensemble.
 type liveHost struct {
 	root     string
 	resource engine.Resource
-	ctx      context.Context          // of what is interruptible
-	wait     func(client int)         // while the client is paused; nil: none is
-	rests    *rests                   // nil: nobody waits for the end of faults
-	rest     func(told history.Event) // waits until nothing goes on, which is told; nil: nobody knows
-	work     time.Duration            // what a step takes
+	ctx      context.Context          // for interruptible operations
+	wait     func(client int)         // while the client is paused; nil: no client ever is
+	rests    *rests                   // nil: programs do not wait for the end of faults
+	rest     func(told history.Event) // waits until nothing goes on, and records told then; nil: that is not known
+	work     time.Duration            // how long a step takes
 
 	mu      sync.Mutex
 	history history.History
-	at      []int64 // when each event was, in microseconds since 1970
-	told    []look  // what clients were told of znodes that there are
-	wrote   []write // what they were told of their writes
-	times   *clock  // of the steps, nil if nobody wants to know
-	over    bool    // the history is complete: programs that go on are not heard
+	at      []int64 // time of each event, in microseconds since 1970
+	told    []look  // what clients were told about existing znodes
+	wrote   []write // what they were told about their writes
+	times   *clock  // of the steps; nil: not recorded
+	over    bool    // the history is complete: what programs still do is not recorded
 	objects int32
 	known   []func() []string
-	got     time.Time // when an operation returned last
+	got     time.Time // when an operation last returned
 	moments []moment
 	working int                  // programs that are in a step
-	main    sync.Map             // the numbers of the goroutines in which programs have begun
-	present map[connection]int64 // the sessions of libraries, as the history says
+	main    sync.Map             // the ids of the goroutines in which programs began
+	present map[connection]int64 // the sessions of libraries, according to the history
 
 	// connect makes another connection of a client; nil: clients have one each.
 	connect func(id int) (recipes.Conn, recipes.Env, error)
-	dialed  []*live.Client                     // besides these
-	cancels map[int]map[int]context.CancelFunc // of the contexts of each client that may be cancelled
-	number  int                                // of the latest of them
+	dialed  []*live.Client                     // the further connections
+	cancels map[int]map[int]context.CancelFunc // of the interruptible contexts of each client
+	number  int                                // of the latest context
 }
 
 // Record implements [engine.Host]. A program that is paused stops here.
@@ -234,7 +233,7 @@ func (h *liveHost) pass(client int) {
 	}
 }
 
-// hear takes note of an event.
+// hear records an event.
 //
 //zksim:ignore only on a real ensemble
 func (h *liveHost) hear(e history.Event) {
@@ -243,7 +242,7 @@ func (h *liveHost) hear(e history.Event) {
 	h.add(e)
 }
 
-// add is hear for who holds h.mu.
+// add is hear for callers that hold h.mu.
 //
 //zksim:ignore only on a real ensemble
 func (h *liveHost) add(e history.Event) {
@@ -304,14 +303,14 @@ func (h *liveHost) Interruptible(p *engine.Process) (context.Context, context.Ca
 	}
 }
 
-// interrupts returns what cancels the contexts of a client.
+// interrupts returns the functions that cancel the contexts of a client.
 func (h *liveHost) interrupts(client int) []context.CancelFunc {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Collect(maps.Values(h.cancels[client]))
 }
 
-// Step implements [engine.Host]: real clients move by themselves, but where faults strike some are to be at work.
+// Step implements [engine.Host]. Real clients move by themselves, but when faults strike, some should be at work.
 //
 //zksim:ignore only on a real ensemble
 func (h *liveHost) Step(p *engine.Process) {
@@ -330,7 +329,7 @@ func (h *liveHost) works(n int) {
 	h.working += n
 }
 
-// liveRest is how long clients whose connections are only observed wait for everything to settle.
+// liveRest is how long clients that are only observed wait for everything to settle.
 const liveRest = 500 * time.Millisecond
 
 // AtRest implements [engine.Host].
@@ -369,7 +368,7 @@ func (h *liveHost) Fail(p *engine.Process, why error) {
 	}
 }
 
-// prepare makes the folder and what the scenario wants to find in it.
+// prepare makes the folder and what the scenario expects in it.
 func (h *liveHost) prepare(ctx context.Context, c *live.Client, s *engine.Scenario) error {
 	acl := zk.WorldACL(zk.PermAll)
 	if err := create(ctx, c, h.root, nil, 0, acl); err != nil {

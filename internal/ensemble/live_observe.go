@@ -16,20 +16,20 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// Observation is a run on a real ensemble that is still going on, told by the
-// connections of its clients. All methods may be called concurrently.
+// Observation is a run on a real ensemble that is still in progress, as heard on the connections of its clients. All
+// methods may be called concurrently.
 type Observation struct {
 	host    *liveHost
 	taps    []*wire.Tap
 	clients []*live.Client
 
 	mu     sync.Mutex  // guards what follows
-	heard  []time.Time // the last message of each client, pings aside
+	heard  []time.Time // time of the last message of each client, except pings
 	sent   int64       // packets
 	broken error
 }
 
-// clock counts the steps of a real run and knows when each was.
+// clock counts the steps of a real run and records the time of each.
 type clock struct {
 	begin time.Time
 	at    []time.Duration
@@ -41,12 +41,10 @@ func (c *clock) step() int32 {
 	return int32(len(c.at))
 }
 
-// Observe runs a scenario on a real ensemble until watch returns. Then programs
-// that still run hear that their contexts are cancelled and that their connections
-// are closed; they have to end. The history that it returns has, besides what
-// programs record, all that was said on the wire, see [wire.Causes], and the times
-// are those of its steps since the programs began. It fails when a connection is
-// lost, or a program has given up.
+// Observe runs a scenario on a real ensemble until watch returns. Then it cancels the contexts and closes the
+// connections of programs that still run; they must end. The returned history has, besides what programs record,
+// everything that was said on the wire, see [wire.Causes]. The returned times are those of its steps since the programs
+// began. Observe fails when a connection is lost, or a program has given up.
 func Observe(ctx context.Context, s *engine.Scenario, o LiveOptions,
 	watch func(ctx context.Context, x *Observation) error) (*history.History, []time.Duration, error) {
 	if o.Clients == 0 {
@@ -113,7 +111,7 @@ func (x *Observation) dial(ctx context.Context, o LiveOptions) error {
 	return nil
 }
 
-// tapping is the options of a client whose connections go through tap.
+// tapping returns the options of a client whose connections go through tap.
 func tapping(tap func(net.Conn) (net.Conn, error)) live.Options {
 	return live.Options{SessionTimeout: time.Minute,
 		Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -130,7 +128,7 @@ func (x *Observation) listen(i int, c net.Conn) (net.Conn, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.heard[i].IsZero() {
-		x.broken = cmp.Or(x.broken, fmt.Errorf("c%d has lost its connection", i+1)) // it will try again and again
+		x.broken = cmp.Or(x.broken, fmt.Errorf("c%d has lost its connection", i+1)) // it will keep retrying
 		c.Close()
 		return nil, x.broken
 	}
@@ -178,7 +176,7 @@ func (x *Observation) start(s *engine.Scenario) <-chan struct{} {
 	return ended
 }
 
-// hangUp closes all connections, many at a time, and can be called again.
+// hangUp closes all connections, in parallel. It can be called again.
 func (x *Observation) hangUp() {
 	var wg sync.WaitGroup
 	for _, c := range x.clients {
@@ -192,8 +190,8 @@ func (x *Observation) hangUp() {
 // Elapsed returns the time since the programs began.
 func (x *Observation) Elapsed() time.Duration { return time.Since(x.host.times.begin) }
 
-// Idle returns for how long the first n clients have said and heard nothing. It is
-// 0 while one of them waits for an answer. Pings do not count.
+// Idle returns how long the first n clients have said and heard nothing. It is 0 while one of them waits for an answer.
+// Pings do not count.
 func (x *Observation) Idle(n int) time.Duration {
 	for _, t := range x.taps[:n] {
 		if t.Open() > 0 {
@@ -206,16 +204,15 @@ func (x *Observation) Idle(n int) time.Duration {
 	return min(time.Since(last), x.Elapsed())
 }
 
-// Sent returns how many packets were sent, those of handshakes and pings too, by the
-// clients and by the one that prepared the run.
+// Sent returns how many packets were sent by the clients and by the one that prepared the run, including handshakes and
+// pings.
 func (x *Observation) Sent() int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.sent
 }
 
-// Failure says what has gone wrong so far: a lost connection, or a program that
-// gave up.
+// Failure returns what has gone wrong so far: a lost connection, or a program that gave up.
 func (x *Observation) Failure() error {
 	x.host.mu.Lock()
 	defer x.host.mu.Unlock()

@@ -26,15 +26,15 @@ import (
 const (
 	faultsLimit = time.Minute           // until everything that was drawn must have struck
 	healLimit   = 90 * time.Second      // until all servers serve
-	settleLimit = 10 * time.Second      // until all clients are connected, with the faults over
-	settleRest  = 2 * time.Second       // that they stay so, where programs wait for the end of the faults
-	stepWork    = 20 * time.Millisecond // what a step of a program takes while faults strike
-	lookEvery   = 10 * time.Millisecond // how often it is looked whether something is over
-	stillness   = 3 * time.Second       // in which a program that waits for nothing goes on
-	graceOfEnds = 20                    // looks in a row at which nothing goes on of what the programs have left behind
+	settleLimit = 10 * time.Second      // until all clients are connected, after the faults
+	settleRest  = 2 * time.Second       // how long they must stay so, if programs wait for the end of the faults
+	stepWork    = 20 * time.Millisecond // how long a step of a program takes while faults strike
+	lookEvery   = 10 * time.Millisecond // how often to check whether something is over
+	stillness   = 3 * time.Second       // within which a program that waits for nothing goes on
+	graceOfEnds = 20                    // checks in a row at which nothing goes on that the programs have left behind
 )
 
-// liveRun is a run while it goes on.
+// liveRun is a run in progress.
 type liveRun struct {
 	LiveRun
 	host     *liveHost
@@ -46,21 +46,21 @@ type liveRun struct {
 	finished []bool // by client
 
 	mu      sync.Mutex
-	spoken  time.Time       // the last time that a client said or heard anything but pings
-	taps    []*wire.Tap     // of the connections of clients, the further ones last
-	state   []zk.State      // of each
-	closed  []bool          // of each: its session was closed
-	session []int64         // by client; 0: none, or it has been told that it is over
+	spoken  time.Time       // when a client last said or heard anything but pings
+	taps    []*wire.Tap     // of the connections of clients, further ones last
+	state   []zk.State      // of each connection
+	closed  []bool          // of each connection: its session was closed
+	session []int64         // by client; 0: none, or the client knows that it is over
 	who     map[int64]int32 // clients, by session
-	several map[int32]int32 // how many further connections clients have had
+	several map[int32]int32 // number of further connections, by client
 	broken  error
-	timers  int        // that programs wait for
-	pending []*pending // those that are due
-	over    bool       // the faults
-	free    int        // timers that are yet to fire before that, where nothing strikes; 0: any number
+	timers  int        // number of timers that programs wait for
+	pending []*pending // timers that are due
+	over    bool       // the faults are over
+	free    int        // timers that may still fire before that, without faults; 0: any number
 }
 
-// newLiveRun returns a run that has not begun.
+// newLiveRun returns a run that has not started.
 func newLiveRun(s *engine.Scenario, o LiveOptions) *liveRun {
 	o = o.withDefaults(s)
 	x := &liveRun{host: &liveHost{rests: newRests()}, scenario: s, o: o, diary: nemesis.NewDiary()}
@@ -69,7 +69,7 @@ func newLiveRun(s *engine.Scenario, o LiveOptions) *liveRun {
 	return x
 }
 
-// run connects the clients, lets the faults strike, and writes down the end.
+// run connects the clients, lets the faults strike, and records the end.
 func (x *liveRun) run(ctx context.Context) error {
 	n := x.o.Clients
 	x.clients, x.taps, x.state = make([]*live.Client, n), make([]*wire.Tap, n), make([]zk.State, n)
@@ -121,7 +121,7 @@ func (x *liveRun) run(ctx context.Context) error {
 	return x.finish(ctx)
 }
 
-// panics takes note of a program that has panicked.
+// panics records that a program has panicked.
 func (x *liveRun) panics(why any) {
 	h := x.host
 	h.mu.Lock()
@@ -131,7 +131,7 @@ func (x *liveRun) panics(why any) {
 	}
 }
 
-// close ends everything that the run has begun.
+// close ends everything that the run has started.
 func (x *liveRun) close(ctx context.Context) {
 	x.host.rests.end()
 	ctx, cancel := context.WithTimeout(ctx, healLimit)
@@ -149,7 +149,7 @@ func (x *liveRun) close(ctx context.Context) {
 	wg.Wait()
 }
 
-// options are those of client i.
+// options returns the options of client i.
 func (x *liveRun) options(i int) live.Options {
 	id := int32(i + 1)
 	return live.Options{SessionTimeout: x.o.Session, Dial: x.dialer(i, id),
@@ -169,7 +169,7 @@ func (x *liveRun) options(i int) live.Options {
 		}}
 }
 
-// dialer returns what dials connection i, which is one of a client, with a tap in it.
+// dialer returns a function that dials connection i, which belongs to a client, through a tap.
 //
 //zksim:ignore only on a real ensemble
 func (x *liveRun) dialer(i int, client int32) func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -183,7 +183,7 @@ func (x *liveRun) dialer(i int, client int32) func(ctx context.Context, network,
 	}
 }
 
-// hears returns what hears the tap of connection i.
+// hears returns the function that hears the tap of connection i.
 func (x *liveRun) hears(i int) func(history.Event) {
 	return func(e history.Event) {
 		x.speak()
@@ -196,7 +196,7 @@ func (x *liveRun) hears(i int) func(history.Event) {
 	}
 }
 
-// speak takes note that something has happened.
+// speak records that something has happened.
 func (x *liveRun) speak() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -209,7 +209,7 @@ func (x *liveRun) breaks(err error) {
 	x.broken = cmp.Or(x.broken, err)
 }
 
-// quiet returns for how long nobody has said anything, or waits for a time to come.
+// quiet returns how long nothing has been said; 0 while a program waits for a time to come.
 func (x *liveRun) quiet() time.Duration {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -219,7 +219,7 @@ func (x *liveRun) quiet() time.Duration {
 	return time.Since(x.spoken)
 }
 
-// collect takes note of programs that have ended, and returns how many have.
+// collect records the programs that have ended, and returns how many have.
 func (x *liveRun) collect(ended <-chan int) (n int) {
 	for {
 		select {
@@ -238,7 +238,7 @@ func (x *liveRun) collect(ended <-chan int) (n int) {
 	return n
 }
 
-// until looks again and again until f is true, or ctx is done.
+// until checks f again and again until it is true, or ctx is done.
 //
 //zksim:ignore only on a real ensemble
 func until(ctx context.Context, f func() bool) error {
@@ -252,7 +252,7 @@ func until(ctx context.Context, f func() bool) error {
 	return nil
 }
 
-// strike waits for the faults, heals and writes down that they are over.
+// strike waits for the faults, heals, and records that they are over.
 func (x *liveRun) strike(ctx context.Context, ended <-chan int) error {
 	if len(x.o.Faults) == 0 {
 		return x.hurry(ctx, ended)
@@ -276,8 +276,8 @@ func (x *liveRun) strike(ctx context.Context, ended <-chan int) error {
 	return x.settle(ctx, ended)
 }
 
-// settle waits until nothing but what programs do is to be expected: clients are connected and, unless all programs
-// have ended, sessions that clients left behind have ended. Then those that rest go on, and a client that wants to rest
+// settle waits until only what programs do is to be expected: clients are connected and, unless all programs have
+// ended, sessions that clients left behind have ended. Then programs that rest go on, and a client that wants to rest
 // later need not wait.
 func (x *liveRun) settle(ctx context.Context, ended <-chan int) error {
 	defer func() {
@@ -309,11 +309,11 @@ func (x *liveRun) settle(ctx context.Context, ended <-chan int) error {
 	})
 }
 
-// patience is for how long nothing must be said before that is the end: a session may have to end first.
+// patience is how long nothing must be said before the run is over: a session may have to end first.
 func (x *liveRun) patience() time.Duration { return x.o.Session + x.o.Session/2 + stillness }
 
-// await waits for the programs. How long they take together is the machine's affair; they go on as long as now and
-// then one of them ends, or an operation returns.
+// await waits for the programs. How long they take in all depends on the machine. They may go on as long as one of them
+// ends, or an operation returns, from time to time.
 func (x *liveRun) await(ctx context.Context, ended <-chan int) error {
 	last, done := time.Now(), 0
 	err := until(ctx, func() bool {
@@ -340,7 +340,7 @@ func (x *liveRun) await(ctx context.Context, ended <-chan int) error {
 	})
 }
 
-// finish records how everything stands.
+// finish records the state at the end.
 func (x *liveRun) finish(ctx context.Context) error {
 	h := x.host
 	waits := x.quiet() > x.patience()
@@ -381,7 +381,8 @@ func (x *liveRun) finish(ctx context.Context) error {
 	return x.committed(ctx, looks)
 }
 
-// audit reads the znodes of the run, at each server of an ensemble of ours: one may have others than its log says.
+// audit reads the znodes of the run, at each server of an ensemble of ours, because a server may have others than its
+// log says.
 func (x *liveRun) audit(ctx context.Context) (looks []look, err error) {
 	ways := [][]string{x.o.Servers}
 	if x.o.Ours != nil {
@@ -401,7 +402,7 @@ func (x *liveRun) audit(ctx context.Context) (looks []look, err error) {
 	return looks, nil
 }
 
-// answer takes down which znodes the objects answer for.
+// answer records which znodes the objects answer for.
 func (h *liveHost) answer() {
 	for _, znodes := range h.known {
 		for _, path := range znodes() {
@@ -410,7 +411,7 @@ func (h *liveHost) answer() {
 	}
 }
 
-// judge completes the run with its verdict, or with what there is against the store.
+// judge completes the run with its verdict, or with what is wrong with the store.
 func (x *liveRun) judge() (err error) {
 	x.History, x.Store = &x.host.history, below(x.host.root, x.Store)
 	relative(x.History, x.host.root)
@@ -429,7 +430,7 @@ func (x *liveRun) judge() (err error) {
 	return err
 }
 
-// committed completes the history with what was committed, and judges the ensemble by its logs and by what it says in
+// committed completes the history with what was committed, and judges the ensemble by its logs and by what it says at
 // the end.
 func (x *liveRun) committed(ctx context.Context, looks []look) error {
 	h := x.host
@@ -473,7 +474,7 @@ func armed(h *history.History, client int32) (paths []string) {
 			set[e.Path] = true
 		}
 	}
-	for i := range h.Events { // in the order in which they were left
+	for i := range h.Events { // in the order of the watches
 		if e := &h.Events[i]; e.Client == client && set[e.Path] && e.Kind == history.Reply && watching(e) {
 			delete(set, e.Path)
 			paths = append(paths, e.Path)

@@ -5,10 +5,10 @@ import (
 	"zksim/model/history"
 )
 
-// moment is when a timer of a program has fired, with the faults over.
+// moment is a firing of a timer of a program after the faults.
 type moment struct {
-	at    int  // how many events were before it
-	still bool // nothing went on, as far as anybody knew
+	at    int  // number of events before it
+	still bool // nothing went on, as far as was known then
 }
 
 // count returns how many events there are.
@@ -20,8 +20,8 @@ func (h *liveHost) count() int {
 	return len(h.history.Events)
 }
 
-// moment takes note that a timer fires, and of what is told then, if there are still n events and no program is in a
-// step; it reports whether that is so.
+// moment records that a timer fires, and the events in told, if there are still n events and no program is in a step.
+// It reports whether that is so.
 //
 //zksim:ignore only on a real ensemble
 func (h *liveHost) moment(n int, told []history.Event) bool {
@@ -37,7 +37,7 @@ func (h *liveHost) moment(n int, told []history.Event) bool {
 	return true
 }
 
-// hurries takes note that a timer fires although something may be going on.
+// hurries records that a timer fires although something may be going on.
 //
 //zksim:ignore only on a real ensemble
 func (h *liveHost) hurries() {
@@ -46,16 +46,17 @@ func (h *liveHost) hurries() {
 	h.moments = append(h.moments, moment{len(h.history.Events), false})
 }
 
-// hindsight is what is seen of a history only when it has ended.
+// hindsight is what is known about a history only when it has ended.
 type hindsight struct {
-	moved bool         // the calm begins elsewhere
+	moved bool         // the calm begins somewhere else
 	calm  int          // before this event; -1: never
-	void  map[int]bool // events of those that were not at rest
+	void  map[int]bool // events of programs that were not at rest
 }
 
-// lookBack finds the moments at which a notification was on its way: nobody can tell earlier what a server has not sent
-// yet. Checkers take it that from the calm on time passes only when nothing else can happen. So the calm begins at the
-// first moment after those at which that is not true, and who was at rest at such a moment was not.
+// lookBack finds the moments at which a notification was on its way. This is only known later, because nobody can tell
+// what a server has not sent yet. Checkers assume that from the calm on time passes only when nothing else can happen.
+// So the calm begins at the first moment after the last one at which that is not true, and a program that rested at
+// such a moment was not at rest.
 func lookBack(h *liveHost, groups []group) hindsight {
 	past := hindsight{void: map[int]bool{}}
 	events, since := h.history.Events, sent(h.history.Events, groups)
@@ -73,8 +74,8 @@ func lookBack(h *liveHost, groups []group) hindsight {
 	return past
 }
 
-// sent returns for each event, and for the end, how many events were before the first of the changes that
-// notifications are about which come there or later.
+// sent returns, for each event and for the end, how many events come before the first change that a notification from
+// there on is about.
 func sent(events []history.Event, groups []group) []int {
 	place := map[int64]int{}
 	for i := range groups {
@@ -85,13 +86,13 @@ func sent(events []history.Event, groups []group) []int {
 	for i := len(events) - 1; i >= 0; i-- {
 		since[i] = since[i+1]
 		if e := &events[i]; e.Kind == history.Notify {
-			since[i] = min(since[i], place[e.Zxid]) // of a change that nobody knows of: it has always been on its way
+			since[i] = min(since[i], place[e.Zxid]) // 0 for an unknown change: it has always been on its way
 		}
 	}
 	return since
 }
 
-// before returns what comes before event i beside it, and whether it is to be left out.
+// before returns the events to add before event i, and whether to leave out event i.
 func (p *hindsight) before(i int, e *history.Event) (more []history.Event, void bool) {
 	if p.moved && i == p.calm {
 		more = []history.Event{{Kind: history.Calm}}

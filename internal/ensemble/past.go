@@ -15,21 +15,21 @@ import (
 // life is a znode from its create to its delete.
 type life struct {
 	path       string
-	made, gone int64    // the zxids of these; gone is math.MaxInt64 while there is none
-	changed    []int64  // those of its changes, in order
-	data       []string // when it was made, and after each of these
-	times      []int64  // when that was, in milliseconds since 1970
-	owner      int64    // the session of an ephemeral
+	made, gone int64    // zxids of the create and the delete; gone is math.MaxInt64 while there is no delete
+	changed    []int64  // zxids of its changes, in order
+	data       []string // when it was made, and after each change
+	times      []int64  // times of these, in milliseconds since 1970
+	owner      int64    // session of an ephemeral
 	family     []family // after each change of its children, in order
 }
 
 // family is the children of a znode after a txn.
 type family struct {
 	zxid        int64
-	ever, there int32 // how many it has had, and has
+	ever, there int32 // how many it has had, and has now
 }
 
-// after returns the children that it has after zxid.
+// after returns the state of the children after zxid.
 func (l *life) after(zxid int64) family {
 	n := sort.Search(len(l.family), func(n int) bool { return l.family[n].zxid > zxid })
 	if n == 0 {
@@ -38,12 +38,12 @@ func (l *life) after(zxid int64) family {
 	return l.family[n-1]
 }
 
-// birth takes note of its child number ever.
+// birth records its child number ever.
 func (l *life) birth(zxid int64, ever int32) {
 	l.family = append(l.family, family{zxid, ever, l.after(zxid).there + 1})
 }
 
-// death takes note that it has a child less.
+// death records that it has one child less.
 func (l *life) death(zxid int64) {
 	f := l.after(zxid)
 	l.family = append(l.family, family{zxid, f.ever, f.there - 1})
@@ -63,19 +63,19 @@ func (l *life) mzxid(zxid int64) int64 {
 	return l.made
 }
 
-// past is what a log of txns has made of each znode, in order. The servers' own are left out: a part of these is not
-// made by txns.
+// past is what a log of txns has made of each znode, in order. It leaves out the servers' own znodes, which are partly
+// made without txns.
 type past struct {
 	lives    map[string][]*life
 	children map[string][]string // all that each znode has ever had
-	nth      map[string]int32    // of each parent the number of its last child
-	owned    map[int64][]*life   // of the ephemerals that a session has made
-	ended    map[int64]int64     // the zxids of the ends of sessions
+	nth      map[string]int32    // number of the last child of each parent
+	owned    map[int64][]*life   // ephemerals that each session has made
+	ended    map[int64]int64     // zxids of the ends of sessions
 }
 
 // pastOf replays a log, and says which txn cannot follow those before it; "" if all can. What several servers have
-// logged was committed, or will be, by the protocol. Servers of 3.8.0 that follow a leader may log a txn while they
-// shut down for an election, and go on without it in memory (ZOOKEEPER-4712): the next leader executes the same again.
+// logged was committed, or will be, by the protocol. Followers of 3.8.0 may log a txn while they shut down for an
+// election, and go on without it in memory (ZOOKEEPER-4712): the next leader then executes the same request again.
 func pastOf(log []txnlog.Txn) (p *past, contradiction string) {
 	root := &life{gone: math.MaxInt64, data: []string{""}, times: []int64{0}}
 	p = &past{map[string][]*life{"/": {root}}, map[string][]string{}, map[string]int32{}, map[int64][]*life{},
@@ -88,9 +88,9 @@ func pastOf(log []txnlog.Txn) (p *past, contradiction string) {
 	return p, ""
 }
 
-// apply executes a txn, and says why it cannot.
+// apply executes a txn, or says why that is impossible.
 func (p *past) apply(x *txnlog.Txn) (why string) {
-	if x.Op == model.OpCloseSession { // which names all or, in logs of 3.5, none
+	if x.Op == model.OpCloseSession { // it names all its ephemerals or, in logs of 3.5, none
 		for i := range x.Changes {
 			if name := x.Changes[i].Path; !servers(name) && !slices.Contains(p.owned[x.Session], p.now(name)) {
 				return fmt.Sprintf("the end of session 0x%x with %s, which is not its own", uint64(x.Session), name)
@@ -171,7 +171,7 @@ func (p *past) remove(name string, zxid int64) {
 	}
 }
 
-// existence says in words what the txns up to zxid say of a znode.
+// existence says what the txns up to zxid have done to a znode.
 func (p *past) existence(name string, zxid int64) string {
 	if l := p.at(name, zxid); l != nil {
 		return fmt.Sprintf("txn 0x%x has made it, and none has deleted it", l.made)

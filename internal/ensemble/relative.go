@@ -6,7 +6,7 @@ import (
 	"zksim/model/history"
 )
 
-// relative makes the paths of a history those of its scenario, which begin below the folder of the run.
+// relative changes the paths of a history, which begin with the folder of the run, to those of its scenario.
 func relative(h *history.History, root string) {
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -35,7 +35,7 @@ func relative(h *history.History, root string) {
 	h.Panic = below(root, h.Panic)
 }
 
-// below returns a text with the paths below a folder as they are there. The folder's name is in no other text.
+// below returns a text with its paths made relative to a folder. The folder's name occurs in no other text.
 func below(root, text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, root+"/", "/"), root, "/")
 }
@@ -49,5 +49,5 @@ type relativeError struct {
 // Error implements error.
 func (e relativeError) Error() string { return below(e.root, e.error.Error()) }
 
-// Unwrap is for [errors.Is].
+// Unwrap supports [errors.Is].
 func (e relativeError) Unwrap() error { return e.error }

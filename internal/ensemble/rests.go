@@ -12,7 +12,7 @@ type rests struct {
 
 func newRests() *rests { return &rests{waiting: map[int]bool{}, calm: make(chan struct{})} }
 
-// wait waits for the end.
+// wait waits until that end.
 //
 //zksim:ignore only on a real ensemble
 func (r *rests) wait(client int) {
@@ -22,12 +22,12 @@ func (r *rests) wait(client int) {
 	<-r.calm
 }
 
-// count returns how many wait.
+// count returns how many programs wait or have waited.
 func (r *rests) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.waiting)
 }
 
-// end lets all go on, now and later.
+// end lets all programs go on, now and later.
 func (r *rests) end() { r.once.Do(func() { close(r.calm) }) }

@@ -12,9 +12,9 @@ import (
 	"zksim/recipes"
 )
 
-// timed is the environment of a program that waits for times to come: meanwhile it does not wait forever. As in the
-// simulator, time passes only when nothing else can happen, once the faults are over: what was due then also waits
-// until nothing goes on, within reason, and comes one after the other ([liveRun.turn]).
+// timed is the environment of a program that waits for times to come; while it does, it does not count as waiting
+// forever. As in the simulator, once the faults are over, time passes only when nothing else can happen. So timers that
+// are then due also wait, within reason, until nothing goes on, and fire one after the other ([liveRun.turn]).
 type timed struct {
 	recipes.Env
 	run *liveRun
@@ -54,7 +54,7 @@ func (t timed) WithTimeout(ctx context.Context, d time.Duration) (context.Contex
 	}
 }
 
-// limited is a context that ends when a timer of a run has its turn.
+// limited is a context that ends when its timer has its turn.
 type limited struct {
 	context.Context
 	due  time.Time
@@ -87,7 +87,7 @@ func (l *limited) Err() error {
 	return l.err
 }
 
-// end ends it, unless it has ended.
+// end ends the context, unless it has ended.
 //
 //zksim:ignore only on a real ensemble
 func (l *limited) end(err error) {
@@ -99,7 +99,7 @@ func (l *limited) end(err error) {
 	}
 }
 
-// timer counts what programs wait for.
+// timer counts the timers that programs wait for.
 //
 //zksim:ignore only on a real ensemble
 func (x *liveRun) timer(n int) {
@@ -109,18 +109,18 @@ func (x *liveRun) timer(n int) {
 	x.spoken = time.Now()
 }
 
-// pending is a timer that is due, with the faults over.
+// pending is a timer that is due after the faults.
 type pending struct{ due time.Time }
 
 // Limits of a turn.
 const (
-	oversleep = 10 * time.Second // how long a timer may come after its time
-	looks     = 3                // how often in a row it is looked before nothing goes on
+	oversleep = 10 * time.Second // how late a timer may fire
+	looks     = 3                // how many checks in a row must find that nothing goes on
 )
 
-// turn waits until a timer that was due may fire: with the faults over, not before those that were due earlier, nor
-// while anything goes on. What goes on is seen by counts of looks, since a busy machine takes its time. In vain it is
-// waited for that no longer than for a while.
+// turn waits until a timer that is due may fire: after the faults, not before timers that were due earlier, and not
+// while anything goes on. It counts checks to see whether anything goes on, because a busy machine takes its time. It
+// gives up waiting after a while.
 //
 //zksim:ignore only on a real ensemble
 func (x *liveRun) turn(ctx context.Context, due time.Time) {
@@ -139,18 +139,18 @@ func (x *liveRun) turn(ctx context.Context, due time.Time) {
 	}
 }
 
-// haste returns how many timers fire, where nothing strikes, before time passes only when nothing else can happen. In
-// the simulator, too, time passes at first while other things happen, and mutants are caught by that which sleep or
-// give up at the wrong moment. Other mutants need runs without it.
+// haste returns how many timers fire, in a run without faults, before time passes only when nothing else can happen. In
+// the simulator, too, time passes at first while other things happen, and that catches mutants that sleep or give up at
+// the wrong moment. Other mutants need runs without it.
 func (x *liveRun) haste() int {
 	const most = 8
 	if len(x.o.Faults) > 0 || x.o.Seed%2 == 1 || x.o.Seed == 0 {
-		return 0 // where faults strike, time passes so until they are over
+		return 0 // with faults, time passes like that until they are over
 	}
 	return 1 + int(x.o.Seed/2%most)
 }
 
-// calm takes note that the faults are over, unless that is known.
+// calm records that the faults are over, unless that was recorded.
 //
 //zksim:ignore only on a real ensemble
 func (x *liveRun) calm() {
@@ -164,7 +164,7 @@ func (x *liveRun) calm() {
 	}
 }
 
-// hurry waits, where nothing strikes, until so many timers have fired as may, or no more will.
+// hurry waits, in a run without faults, until as many timers have fired as may, or no more will.
 //
 //zksim:ignore only on a real ensemble
 func (x *liveRun) hurry(ctx context.Context, ended <-chan int) error {
@@ -181,8 +181,8 @@ func (x *liveRun) hurry(ctx context.Context, ended <-chan int) error {
 	return err
 }
 
-// comes waits until nothing goes on and no timer was due earlier, and notes that moment, with what is told. It reports
-// whether that came within a limit.
+// comes waits until nothing goes on and no timer was due earlier, and records that moment and the events in told. It
+// reports whether that happened within a limit.
 //
 //zksim:ignore only on a real ensemble
 func (x *liveRun) comes(
@@ -201,8 +201,8 @@ func (x *liveRun) comes(
 	}) == nil
 }
 
-// lull returns what is asked again and again: how many events there are, and whether that has not changed, and all was
-// still, since so many looks.
+// lull returns a function to be called repeatedly. It returns the number of events, and whether that number has not
+// changed, and everything was still, for that many calls.
 func (x *liveRun) lull(looks int, still func() bool) func() (int, bool) {
 	seen, times := -1, 0
 	return func() (int, bool) {
@@ -223,7 +223,7 @@ func (x *liveRun) first(p *pending) bool {
 	return !slices.ContainsFunc(x.pending, func(q *pending) bool { return q.due.Before(p.due) })
 }
 
-// passes takes note that a timer fires, or never will.
+// passes records that a timer fires, or never will.
 //
 //zksim:ignore only on a real ensemble
 func (x *liveRun) passes(p *pending) {
@@ -232,7 +232,7 @@ func (x *liveRun) passes(p *pending) {
 	x.pending = slices.DeleteFunc(x.pending, func(q *pending) bool { return q == p })
 }
 
-// still reports whether all connections are there, and nothing is on its way.
+// still reports whether all connections exist, and nothing is on its way.
 //
 //zksim:ignore only on a real ensemble
 func (x *liveRun) still() bool {
@@ -249,8 +249,8 @@ func (x *liveRun) still() bool {
 // restLimit is how long a program that wants to rest may wait for that.
 const restLimit = 5 * time.Second
 
-// rest waits until nothing goes on and no timer is left, which is told when it comes. Of several programs that rest one
-// goes on after the other.
+// rest waits until nothing goes on and no timer is left, and records told then. Programs that rest go on one after the
+// other.
 //
 //zksim:ignore only on a real ensemble
 func (x *liveRun) rest(told history.Event) {

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// hangs is the error of something that neither ends nor heeds its context, as when two of its goroutines wait for each
-// other.
+// hangs is the error of a function that neither ends nor heeds its context, for example because two of its goroutines
+// wait for each other.
 type hangs struct {
-	cause  error  // why it was to end
+	cause  error  // why it had to end
 	stacks string // what all goroutines do
 }
 
@@ -19,10 +19,10 @@ func (h *hangs) Error() string {
 	return fmt.Sprintf("it was to end (%v) and still goes on %v later: it hangs", h.cause, hangGrace)
 }
 
-// hangGrace is for how long something may go on when its context is done: to let servers and sessions go takes less.
+// hangGrace is how long a function may go on when its context is done. Releasing servers and sessions takes less.
 const hangGrace = 3 * time.Minute
 
-// watched does something, and leaves it behind if it hangs. It takes no lock: those of do may be what it waits for.
+// watched calls do, and leaves it behind if it hangs. It takes no lock, because do may be waiting for it.
 func watched(ctx context.Context, do func() error) error {
 	ended := make(chan error, 1)
 	go func() { ended <- do() }()

@@ -9,22 +9,21 @@ import (
 	"zksim/model"
 )
 
-// A write that is refused takes a zxid, too, and the leader decides it by what all txns before have made. So the log
-// says whether the refusal was right; and of a write that was done, whether the znode had the version that was asked
-// for.
+// A refused write also takes a zxid, and the leader decides it by what all earlier txns have made. So the log says
+// whether the refusal was right. For a write that was carried out, it says whether the znode had the requested version.
 
-// write is a create, delete or set outside of multis, and what a server said of it.
+// write is a create, delete or set outside of multis, with a server's answer.
 type write struct {
 	client  int32
 	op      model.Op
-	path    string // as it was asked for
+	path    string // as requested
 	flags   int32
 	version int32
 	zxid    int64
 	err     model.Code
 }
 
-// writes returns what keeps the answers to a client's writes.
+// writes returns a function that keeps the answers to a client's writes.
 func (h *liveHost) writes(client int32) func(q *model.Request, zxid int64, err model.Code) {
 	return func(q *model.Request, zxid int64, err model.Code) {
 		if servers(q.Path) {
@@ -38,8 +37,8 @@ func (h *liveHost) writes(client int32) func(q *model.Request, zxid int64, err m
 	}
 }
 
-// misjudged names a write that was refused although it could be done, or done although it could not; "" if there is
-// none.
+// misjudged describes a write that was refused although it was possible, or carried out although it was not; "" if
+// there is none.
 func (p *past) misjudged(writes []write) string {
 	for i := range writes {
 		w := &writes[i]
@@ -54,7 +53,7 @@ func (p *past) misjudged(writes []write) string {
 	return ""
 }
 
-// unjust says what in the txns before a write speaks against its answer; "" if nothing does.
+// unjust says what in the txns before a write contradicts its answer; "" if nothing does.
 func (p *past) unjust(w *write) string {
 	before := w.zxid - 1
 	l, parent := p.at(w.path, before), path.Dir(w.path)
@@ -69,7 +68,7 @@ func (p *past) unjust(w *write) string {
 			return p.existence(of, before)
 		}
 	case model.NodeExists:
-		if l == nil && w.flags&zk.FlagSequence == 0 { // else nobody knows its number
+		if l == nil && w.flags&zk.FlagSequence == 0 { // else its number is unknown
 			return p.existence(w.path, before)
 		}
 	case model.NoChildrenForEphemerals:
