@@ -6,7 +6,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// The identities of the sequences. Whoever cleans up after them has the last.
+// The identities of the sequences. The connection that cleans up after them has the last one.
 const (
 	firstUser   = "ann:secret"
 	secondUser  = "bob:hidden"
@@ -21,8 +21,7 @@ func user(userPassword string) string {
 	return zk.DigestACL(zk.PermAll, name, password)[0].ID
 }
 
-// cleaner is part of every list that takes rights away, so that no znode is
-// left behind on a server that others use.
+// cleaner is part of every list that takes rights away, so that no znode is left behind on a server that others use.
 var cleaner = zk.ACL{Perms: zk.PermAll, Scheme: "digest", ID: user(cleanerUser)}
 
 func world(perms int32) []zk.ACL {
@@ -59,8 +58,7 @@ var acls = map[string][]zk.ACL{
 	"bad-ip":         {{Perms: zk.PermAll, Scheme: "ip", ID: "300.0.0.1"}},
 }
 
-// The names by what they are good for. A list that depends on the address of the
-// client can only be used when that is known.
+// The names by purpose. A list that depends on the client's address can only be used when that address is known.
 var (
 	guardedACLs = []string{"no-read", "no-write", "no-create", "no-delete", "no-admin", "read-only", "nothing", "ann",
 		"ann-bob", "doubled", "auth"}

@@ -12,8 +12,7 @@ import (
 	"zksim/model/history"
 )
 
-// Difference is one thing about one operation that the two sides do not agree
-// on.
+// Difference is a property of one operation on which the two sides disagree.
 type Difference struct {
 	Step      int // of the operation in its sequence
 	Field     string
@@ -25,12 +24,11 @@ func (d Difference) String() string {
 	return fmt.Sprintf("step %d: %s: ZooKeeper %s, simulator %s", d.Step, d.Field, d.Real, d.Sim)
 }
 
-// comparison compares the outcomes of one sequence, which must come in order: it
-// remembers which zxids correspond.
+// comparison compares the outcomes of one sequence, in order. It remembers which zxids correspond.
 type comparison struct {
 	step  int
 	zxids correspondence
-	times [2]map[int64]int64 // by zxid: of the real and of the simulated side
+	times [2]map[int64]int64 // by zxid, for the real and the simulated side
 	found []Difference
 }
 
@@ -80,8 +78,8 @@ func (c *comparison) result(prefix string, real, sim *Result) {
 	c.stat(prefix+"stat", real.Stat, sim.Stat)
 }
 
-// stat compares everything but zxids and times for equality. Zxids must
-// correspond, and the time must be that of the txn.
+// stat compares everything except zxids and times for equality. Zxids must correspond, and each time must be that of
+// the txn.
 func (c *comparison) stat(field string, real, sim *Stat) {
 	if real == nil || sim == nil {
 		if real != sim {
@@ -137,10 +135,9 @@ func (c *comparison) time(side int, field string, zxid, at int64) {
 	c.differ(field, texts[0], texts[1])
 }
 
-// events compares what the clients heard. Of what ZooKeeper leaves open, the
-// simulator may choose differently: the order in which the ephemerals of a
-// session go, and that of the paths in SetWatches, which go-zookeeper takes
-// from a map. The order of the events about one path is never open.
+// events compares what the clients heard. Where ZooKeeper leaves the order open, the simulator may choose another: the
+// order in which the ephemerals of a session go, and that of the paths in SetWatches, which go-zookeeper takes from a
+// map. The order of the events about one path is never open.
 func (c *comparison) events(o *Op, real, sim map[string][]string) {
 	for _, client := range clients(real, sim) {
 		r, s := real[client], sim[client]
@@ -166,9 +163,8 @@ func byPath(events []string) []string {
 	return sorted
 }
 
-// phases returns the types of the events that tell which list of SetWatches they
-// come from: data, then exist, then child. A deletion may be of the first and
-// the last.
+// phases returns the types of the events that tell which list of SetWatches they come from: data, then exist, then
+// child. A deletion may come from the first or the last list, so it is left out.
 func phases(events []string) []string {
 	var types []string
 	for _, e := range events {
@@ -179,8 +175,7 @@ func phases(events []string) []string {
 	return types
 }
 
-// states compares what the clients learnt about their sessions. What a client
-// that closes hears of its own end is not news.
+// states compares what the clients learnt about their sessions, except what a client that closes hears of its own end.
 func (c *comparison) states(o *Op, real, sim map[string][]string) {
 	for _, client := range clients(real, sim) {
 		if o.Kind != Close || client != sessionName(o.Session, 1) {
@@ -199,14 +194,12 @@ func clients(a, b map[string][]string) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// correspondence is which zxid of one side is which of the other: a bijection
-// that keeps the order.
+// correspondence maps the zxids of one side to those of the other: a bijection that keeps the order.
 type correspondence struct {
 	pairs [][2]int64 // ascending
 }
 
-// match reports whether two zxids can be of the same txn, and remembers that
-// they are.
+// match reports whether two zxids can belong to the same txn. If so, it remembers that they do.
 func (z *correspondence) match(real, sim int64) bool {
 	i, found := slices.BinarySearchFunc(z.pairs, real, func(p [2]int64, real int64) int {
 		return cmp.Compare(p[0], real)
@@ -221,7 +214,7 @@ func (z *correspondence) match(real, sim int64) bool {
 	return true
 }
 
-// describe names a zxid of a side by its place among those that are known.
+// describe names a zxid of a side by its place among the known ones.
 func (z *correspondence) describe(side int, zxid int64) string {
 	n := 0
 	for _, p := range z.pairs {

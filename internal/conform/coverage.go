@@ -9,8 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Cell is one entry of the coverage table: an operation that ended with an error
-// and did something to watches.
+// Cell is one entry of the coverage table: an operation, the error that it ended with, and its effect on watches.
 type Cell struct{ Op, Err, Watch string }
 
 // Coverage counts which cells were reached.
@@ -19,7 +18,7 @@ type Coverage struct{ counts map[Cell]int }
 // NewCoverage returns an empty table.
 func NewCoverage() *Coverage { return &Coverage{counts: map[Cell]int{}} }
 
-// sequence counts the steps of a sequence, as the real side ended them.
+// sequence counts the steps of a sequence by their outcomes on the real side.
 func (c *Coverage) sequence(q *Sequence) {
 	for i := range q.Steps {
 		o, out := &q.Steps[i].Op, &q.Steps[i].Real
@@ -30,8 +29,8 @@ func (c *Coverage) sequence(q *Sequence) {
 	}
 }
 
-// wrongMode is the row of creates whose flags are those of another method, and
-// wrongFlags of those whose flags mean nothing.
+// wrongMode is the row of creates whose flags belong to another method, and wrongFlags that of creates whose flags mean
+// nothing.
 const (
 	wrongMode  = "wrong mode"
 	wrongFlags = "unknown flags"
@@ -51,8 +50,7 @@ func row(o *Op) string {
 	return o.label()
 }
 
-// The errors of the table, by the names of their codes. Those of the library
-// itself have its own names.
+// The errors of the table, by the names of their codes. Errors of the library itself have its own names.
 const (
 	ok               = "OK"
 	noError          = ""
@@ -61,7 +59,7 @@ const (
 	marshalling      = "MARSHALLINGERROR"
 )
 
-// errorNames are the texts of errors and their names in the table.
+// errorNames are the texts of errors with their names in the table.
 var errorNames = []struct{ text, name string }{
 	{noError, ok}, {zk.ErrNoNode.Error(), "NONODE"}, {zk.ErrNoAuth.Error(), "NOAUTH"},
 	{zk.ErrBadVersion.Error(), "BADVERSION"}, {zk.ErrNotEmpty.Error(), "NOTEMPTY"},
@@ -79,8 +77,8 @@ var errorNames = []struct{ text, name string }{
 	{zk.ErrShortBuffer.Error(), "ErrShortBuffer"}, {unknownOperation, unknownOperation},
 }
 
-// column names the error in the table. That a znode does not exist is an error
-// of the server also where the library makes a result of it.
+// column names the error in the table. That a znode does not exist is an error of the server, even where the library
+// turns it into a result.
 func column(o *Op, out *Outcome) string {
 	if o.Kind == Exists && out.Err == noError && out.Found == "false" {
 		return "NONODE"
@@ -96,7 +94,7 @@ func column(o *Op, out *Outcome) string {
 
 const noEffect = "none"
 
-// watchEffects returns what a step did to watches, each kind of effect once.
+// watchEffects returns the effects of a step on watches, each kind once.
 func watchEffects(out *Outcome) []string {
 	var effects []string
 	if out.armed != "" {
@@ -139,7 +137,7 @@ var effects = func() []string {
 	return list
 }()
 
-// Reached returns how many cells were reached of those that can be.
+// Reached returns how many of the reachable cells were reached.
 func (c *Coverage) Reached() (reached, reachable int) {
 	for _, cell := range cells() {
 		if reason(cell) == "" {
@@ -152,14 +150,14 @@ func (c *Coverage) Reached() (reached, reachable int) {
 	return reached, reachable
 }
 
-// Percent is the reached part of the cells that can be reached.
+// Percent returns the share of the reachable cells that was reached.
 func (c *Coverage) Percent() float64 {
 	reached, reachable := c.Reached()
 	return 100 * float64(reached) / float64(reachable)
 }
 
-// Write prints the table: by operation and error what happened to watches and
-// how often; then what was never reached, and why the rest cannot be.
+// Write prints the table: by operation and error, the effects on watches and how often they happened. Then it prints
+// the cells that were never reached, and why the rest cannot be.
 func (c *Coverage) Write(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("coverage: operation x error: effect on watches (times)\n")
@@ -202,7 +200,7 @@ func (c *Coverage) Write(w io.Writer) error {
 	return err
 }
 
-// surprises are cells that were reached although the table says otherwise.
+// surprises returns the cells that were reached although the table says that they cannot be.
 func (c *Coverage) surprises() []Cell {
 	var list []Cell
 	for cell := range c.counts {

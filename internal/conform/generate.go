@@ -13,7 +13,7 @@ type Source interface {
 	Draw(n int) int
 }
 
-// aim is what an operation is meant to run into.
+// aim is the outcome that an operation is meant to have.
 type aim uint8
 
 const (
@@ -32,7 +32,7 @@ const (
 	closedClient
 )
 
-// aims are what each kind of operation can run into besides success.
+// aims are the aims that each kind of operation can have besides success.
 var aims = map[Kind][]aim{
 	Create:          {noNode, noAuth, nodeExists, underEphemeral, invalidACL, oddPath, oddFlags, closedClient},
 	CreateContainer: {noNode, noAuth, nodeExists, underEphemeral, invalidACL, oddPath, oddFlags, closedClient},
@@ -64,22 +64,20 @@ var weights = []struct {
 // Probabilities in percent.
 const (
 	failureRate = 22 // of the operations aim at a failure
-	absentRate  = 40 // of the exists are about a znode that is not there
+	absentRate  = 40 // of the exists are about a missing znode
 	watchRate   = 60 // of the reads leave a watch
 	guardRate   = 12 // of the creates take rights away
-	wantedRate  = 50 // of the creates are at a path that somebody waits for, if there is one
+	wantedRate  = 50 // of the creates are at a path with a watch on its creation, if there is one
 
-	// wrongPathRate is how many of the creates with wrong flags have a wrong
-	// path as well.
+	// wrongPathRate is how many of the creates with wrong flags also have a wrong path.
 	wrongPathRate = 25
 )
 
-// bigOneIn is how rarely an operation with data has too much of it, one in so
-// many.
+// bigOneIn says how rarely an operation has too much data: one in this many.
 var bigOneIn = map[Kind]int{Create: 150, Set: 150, CreateContainer: 50, CreateTTL: 50, Multi: 100}
 
-// patientDraws is how often a generator tries kinds for which there is nobody:
-// a source may always say the same.
+// patientDraws is how often a generator tries kinds that no client can execute. It is limited because a source may
+// always draw the same.
 const patientDraws = 20
 
 const firstClients = 3 // and sometimes one more
@@ -91,7 +89,7 @@ type generator struct {
 	servers int
 	local   bool // the servers see the clients at a loopback address
 	opened  int
-	clients int // to open at the beginning
+	clients int // number of clients to open at the beginning
 }
 
 func newGenerator(source Source, servers int, local bool) *generator {
@@ -135,7 +133,7 @@ func (g *generator) open() Op {
 	return Op{Session: g.opened, Kind: Open, Server: g.source.Draw(g.servers)}
 }
 
-// revive makes sure that somebody has a connection.
+// revive makes sure that a client has a connection.
 func (g *generator) revive() Op {
 	if list := g.in(disconnected, expired); len(list) > 0 {
 		return Op{Session: pick(g, list), Kind: Reconnect, Server: g.source.Draw(g.servers)}
@@ -146,12 +144,12 @@ func (g *generator) revive() Op {
 	return Op{Session: pick(g, g.in(gone, orphaned)), Kind: Sync, Path: "/"}
 }
 
-// operation makes an operation of the kind, if there is somebody to do it.
+// operation makes an operation of the kind, if a client can execute it.
 func (g *generator) operation(kind Kind) (Op, bool) {
 	var list []int
 	switch kind {
 	case Open:
-		// The last one is for when nobody else is left.
+		// The last client is kept for when no other is left.
 		return g.openOne()
 	case Close:
 		list = g.in(connected, connected, disconnected, expired, gone)
@@ -240,7 +238,7 @@ func (g *generator) one(kind Kind, client int, a aim) Op {
 	return o
 }
 
-// rights are what the kinds need: on the parent for a delete.
+// rights are the rights that the kinds need; delete needs them on the parent.
 var rights = map[Kind]int32{
 	Delete: zk.PermDelete, Set: zk.PermWrite, Get: zk.PermRead, Children: zk.PermRead,
 	GetACL: zk.PermRead | zk.PermAdmin, SetACL: zk.PermAdmin, Check: zk.PermRead, Exists: zk.PermAll, Sync: zk.PermAll,
@@ -313,8 +311,8 @@ func (g *generator) data() *string {
 	return &texts[n]
 }
 
-// size is below the server's limit of 1 MiB for a packet, above it, or above the
-// library's own of 1.5 MiB.
+// size returns a size below the server's limit of 1 MiB for a packet, above it, or above the library's own limit of 1.5
+// MiB.
 func (g *generator) size() int { return pick(g, []int{1_048_000, 1_100_000, 1_600_000, 1_600_000}) }
 
 func (g *generator) acl(a aim, guarded int) string {

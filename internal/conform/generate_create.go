@@ -8,8 +8,8 @@ import (
 	"zksim/model"
 )
 
-// names are the last components of new paths. Few of them, so that sequences
-// meet the same znode again; those with a dash are for sequential znodes.
+// names are the last components of new paths, and sequential are those of sequential znodes. There are few, so that
+// sequences meet the same znode again.
 var (
 	names      = []string{"a", "b", "c", "a b", "\u00e9", ".h", "..x"}
 	sequential = []string{"n-", "m-", ""}
@@ -23,7 +23,7 @@ func (g *generator) create(o *Op, client int, a aim) {
 	o.Data = g.data()
 	o.ACL = g.acl(a, guardRate)
 	if o.Kind == CreateTTL {
-		o.TTL = 3_600_000 + int64(g.source.Draw(3)) // nothing goes while the sequence runs
+		o.TTL = 3_600_000 + int64(g.source.Draw(3)) // no znode expires while the sequence runs
 		if a == oddTTL {
 			o.TTL = pick(g, []int64{0, -1, -7, 1 << 40, 1<<40 - 1 - 1<<41})
 		}
@@ -88,9 +88,8 @@ func (g *generator) flags(kind Kind, a aim) int32 {
 	return pick(g, []int32{0, 0, zk.FlagEphemeral, zk.FlagSequence, zk.FlagEphemeralSequential})
 }
 
-// existing makes the path of a create that finds the znode there. A sequential
-// one finds it when somebody has made the next number by hand; this is done
-// first, in a sequence of two.
+// existing makes the path of a create that finds an existing znode. A sequential create finds one if another client has
+// made the next number by hand. That is done first, so this takes two operations.
 func (g *generator) existing(o *Op, client int, seq bool) {
 	if !seq {
 		list := g.paths(func(path string, _ *znode) bool {
@@ -142,7 +141,7 @@ func depth(path string) int {
 	return n
 }
 
-// fresh returns a path at which there is nothing, if possible.
+// fresh returns a path without a znode, if possible.
 func (g *generator) fresh(client int, seq bool) string {
 	parents := g.parents(client)
 	if g.chance(wantedRate) {
@@ -163,7 +162,7 @@ func (g *generator) fresh(client int, seq bool) string {
 	return join(p, g.znodes[p].afterNext("n-"))
 }
 
-// awaited returns the paths of creates that somebody waits for.
+// awaited returns the paths of creates that a watch waits for.
 func (g *generator) awaited(parents []string, seq bool) []string {
 	var list []string
 	for _, p := range parents {
@@ -184,7 +183,7 @@ func (g *generator) awaited(parents []string, seq bool) []string {
 	return list
 }
 
-// promising returns a path at which there is nothing, but could soon be.
+// promising returns a path without a znode that could soon have one.
 func (g *generator) promising(client int) string {
 	p := pick(g, g.parents(client))
 	if g.chance(50) {
@@ -193,7 +192,7 @@ func (g *generator) promising(client int) string {
 	return join(p, pick(g, names))
 }
 
-// missing returns a path at which there is nothing, below a znode or not.
+// missing returns a path without a znode, whose parent may or may not exist.
 func (g *generator) missing() string {
 	path := pick(g, g.paths(func(path string, _ *znode) bool { return depth(path) < maxDepth }))
 	for {
@@ -211,7 +210,7 @@ var (
 		"/\uf8ff",
 		"/\ufff0", "/...", "/a.", "/.../b",
 	}
-	// These pass the library's check and not the server's.
+	// These pass the library's check but not the server's.
 	serverOddPaths = []string{"/\U0001F600", "/\uffff", "/\ue000", "/a/\ue123"}
 	outsidePaths   = []string{"/", "/zookeeper", "/zookeeper/quota", "/zookeeper/config"}
 )
@@ -226,7 +225,7 @@ func (g *generator) odd(kind Kind) (path string, outside bool) {
 	return pick(g, serverOddPaths), false
 }
 
-// multi makes a multi of which at most one part is aimed at a failure.
+// multi makes a multi in which at most one part aims at a failure.
 func (g *generator) multi(client int, a aim) Op {
 	o := Op{Kind: Multi}
 	n := 1 + g.source.Draw(4)
@@ -254,7 +253,7 @@ func (g *generator) multi(client int, a aim) Op {
 	return o
 }
 
-// fitting are the kinds of parts that can meet the failure.
+// fitting returns the kinds of parts that can fail in that way.
 func fitting(a aim) []Kind {
 	var list []Kind
 	for _, k := range []Kind{Create, Delete, Set, Check} {
@@ -265,8 +264,8 @@ func fitting(a aim) []Kind {
 	return list
 }
 
-// oddMulti makes a multi that succeeds or fails in a way of its own: none at
-// all, a read among the parts, a container or ttl znode among them.
+// oddMulti makes a multi that succeeds or fails in a special way: without parts, with a read among them, or with a
+// container or TTL znode.
 func (g *generator) oddMulti(client int) Op {
 	o := Op{Kind: Multi}
 	switch g.source.Draw(6) {
@@ -294,8 +293,7 @@ func (g *generator) copied() map[string]*znode {
 	return znodes
 }
 
-// foresee makes the sketch expect what a part of a multi will do, so that later
-// parts can build on it.
+// foresee updates the sketch with what a part of a multi will do, so that later parts can build on it.
 func (g *generator) foresee(o *Op, client int) {
 	r := Result{Stat: &Stat{}}
 	path := o.Path

@@ -9,12 +9,11 @@ import (
 	"zksim/model/history"
 )
 
-// observer collects what happens to the clients of one side besides the results
-// of calls, and gives sessions their names.
+// observer collects what happens to the clients of one side, besides the results of calls, and names sessions.
 type observer struct {
-	bell                      // for states; its lock guards all but watches
+	bell                      // for states; its lock guards everything except watches
 	names    map[int64]string // of sessions, by id
-	sessions map[int]int      // how many a client has had
+	sessions map[int]int      // number of sessions of each client
 	events   map[int][]string
 	states   map[int][]string
 	watches  []*watch // that have not fired
@@ -63,7 +62,7 @@ func (o *observer) watching(client int) bool {
 	return slices.ContainsFunc(o.watches, func(w *watch) bool { return w.client == client })
 }
 
-// take adds what has happened since the last time to an outcome.
+// take adds to an outcome what has happened since the last call.
 func (o *observer) take(out *Outcome) {
 	var waiting []*watch
 	for _, w := range o.watches {
@@ -95,7 +94,7 @@ func suffix(err error) string {
 	return ": " + err.Error()
 }
 
-// named returns the lists by the names of the clients.
+// named returns the lists by client name.
 func named(lists map[int][]string) map[string][]string {
 	if len(lists) == 0 {
 		return nil

@@ -36,16 +36,15 @@ const (
 	Reconnect Kind = "reconnect" // a client without a connection gets one
 )
 
-// calls are the operations that are methods of recipes.Conn, sessionActs the
-// others, in the order of the coverage table.
+// calls are the operations that are methods of recipes.Conn, and sessionActs the others. Both are in the order of the
+// coverage table.
 var (
 	calls = []Kind{Create, CreateContainer, CreateTTL, Delete, Set, Get, Exists, Children, GetACL, SetACL, AddAuth,
 		Sync, Multi}
 	sessionActs = []Kind{Open, Close, Cut, Expire, Reconnect}
 )
 
-// Op is one operation with its arguments. It refers to no state, so that any
-// part of a sequence is a sequence.
+// Op is one operation with its arguments. It does not refer to any state, so that any part of a sequence is a sequence.
 type Op struct {
 	Session int     `json:"-"` // which client, from 1; 0 inside a multi
 	Kind    Kind    `json:"op"`
@@ -108,8 +107,7 @@ func (o Op) String() string {
 var modes = []string{"persistent", "ephemeral", "sequential", "ephemeral-sequential", "container", "ttl",
 	"ttl-sequential"}
 
-// label is the operation with what distinguishes its kinds: the mode of a
-// create, the watch of a read.
+// label returns the kind of the operation with its variant: the mode of a create, the watch of a read.
 func (o Op) label() string {
 	switch {
 	case o.isCreate() && o.Flags >= 0 && int(o.Flags) < len(modes):
@@ -154,7 +152,7 @@ func (o Op) version() int32 {
 
 func (o Op) ttl() time.Duration { return time.Duration(o.TTL) * time.Millisecond }
 
-// in returns the path as it is sent, below root.
+// in returns the path to send, below root.
 func (o Op) in(root string) string {
 	switch {
 	case o.Outside || !strings.HasPrefix(o.Path, "/"):
@@ -165,7 +163,7 @@ func (o Op) in(root string) string {
 	return root + o.Path
 }
 
-// request is the operation as a part of a multi.
+// request returns the operation as a part of a multi.
 func (o Op) request(root string) any {
 	path := o.in(root)
 	switch o.Kind {
@@ -181,8 +179,8 @@ func (o Op) request(root string) any {
 	return o // the library does not know the type and says so
 }
 
-// sessionName is "s3" for the first session of client 3, "s3.2" for the next
-// one, which the library opens when the first has expired.
+// sessionName returns "s3" for the first session of client 3, and "s3.2" for the next one, which the library opens when
+// the first has expired.
 func sessionName(client, session int) string {
 	if session == 1 {
 		return fmt.Sprintf("s%d", client)

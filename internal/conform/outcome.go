@@ -11,8 +11,7 @@ import (
 	"zksim/recipes"
 )
 
-// Outcome is all that could be observed of one operation: what the call
-// returned and what it made happen to the sessions.
+// Outcome is everything that could be observed of one operation: what the call returned and how it affected sessions.
 type Outcome struct {
 	Result
 	Data     string   `json:"data,omitempty"`  // null, quoted, or a number of bytes
@@ -21,23 +20,23 @@ type Outcome struct {
 	ACL      []string `json:"acl,omitempty"`
 	Results  []Result `json:"results,omitempty"` // of a multi
 
-	Session string              `json:"session,omitempty"` // the client's, when it can have changed
+	Session string              `json:"session,omitempty"` // the client's, when it may have changed
 	States  map[string][]string `json:"states,omitempty"`  // session events by client
 	Events  map[string][]string `json:"events,omitempty"`  // watch events by client, in order: "changed /a"
 	Fired   []string            `json:"fired,omitempty"`   // watch channels, with what they got
 
-	armed watchKind // of the watch that a read has set
+	armed watchKind // kind of the watch that a read has set
 	fired []firing
 }
 
-// Result is what a call, or a part of a multi, returned.
+// Result is what a call or a part of a multi returned.
 type Result struct {
 	Err  string `json:"err,omitempty"`
 	Path string `json:"path,omitempty"`
 	Stat *Stat  `json:"stat,omitempty"`
 }
 
-// Stat is a zk.Stat with the owner by name.
+// Stat is a zk.Stat that names its owner.
 type Stat struct {
 	Czxid    int64  `json:"cz"`
 	Mzxid    int64  `json:"mz"`
@@ -52,7 +51,7 @@ type Stat struct {
 	Children int32  `json:"nc"`
 }
 
-// firing is a watch channel that has got its event.
+// firing is a watch channel with the event that it got.
 type firing struct {
 	watch *watch
 	event zk.Event
@@ -67,8 +66,8 @@ type watch struct {
 	channel <-chan zk.Event
 }
 
-// watchKind is which of go-zookeeper's three tables a watch is in: existWatch is
-// a watch on a znode that was not there.
+// watchKind says which of go-zookeeper's three tables a watch is in. existWatch is a watch on a znode that did not
+// exist.
 type watchKind string
 
 const (
@@ -77,8 +76,8 @@ const (
 	childWatch watchKind = "child"
 )
 
-// call executes a call of the client library. The returned watch is nil if none
-// was set; owner names sessions by their id.
+// call executes a call of the client library. The returned watch is nil if none was set. owner names sessions by their
+// id.
 func call(c recipes.Conn, o *Op, root string, owner func(int64) string) (out Outcome, w *watch) {
 	path := o.in(root)
 	var stat *zk.Stat
@@ -115,9 +114,8 @@ func call(c recipes.Conn, o *Op, root string, owner func(int64) string) (out Out
 	}
 	var network *net.OpError
 	if errors.As(err, &network) {
-		// The server may close the connection while the library is still
-		// writing a packet that is too long: then it returns what the write
-		// said, else ErrConnectionClosed.
+		// The server may close the connection while the library is still writing a packet that is too long. The library then
+		// returns the error of the write; otherwise it returns ErrConnectionClosed.
 		stat, err = nil, zk.ErrConnectionClosed
 	}
 	out.Err = errorText(err)

@@ -11,13 +11,13 @@ var creations = []string{
 	"createContainer/container", "createTTL/ttl", "createTTL/ttl-sequential",
 }
 
-// refusals are the rows of creates that the library refuses for their flags.
+// refusals are the rows of creates that the library refuses because of their flags.
 var refusals = []string{
 	"create/" + wrongMode, "createContainer/" + wrongMode, "createTTL/" + wrongMode,
 	"create/" + wrongFlags, "createContainer/" + wrongFlags, "createTTL/" + wrongFlags,
 }
 
-// rows are the operations of the table.
+// rows returns the operations of the table.
 func rows() []string {
 	list := slices.Concat(creations, refusals)
 	for _, k := range slices.Concat(calls, sessionActs) {
@@ -32,8 +32,8 @@ func rows() []string {
 	return list
 }
 
-// possible are the errors that an operation can end with, OK aside, which all
-// but the refused creates can.
+// possible are the errors that an operation can end with, besides OK. All operations except the refused creates can end
+// with OK.
 var possible = map[string]string{
 	"creation": "NONODE NOAUTH NODEEXISTS NOCHILDRENFOREPHEMERALS INVALIDACL BADARGUMENTS ErrInvalidPath " +
 		"ErrConnectionClosed ErrShortBuffer",
@@ -73,7 +73,7 @@ var effectsOf = map[string][]string{
 	string(Children) + "W": {"sets child"},
 }
 
-// unreachableErrors are the errors that no operation ends with here, and why.
+// unreachableErrors are the errors that no operation ends with here, with the reason.
 var unreachableErrors = map[string]string{
 	"UNIMPLEMENTED": "UNIMPLEMENTED: the library knows no operation that the server does not, and ttl znodes are " +
 		"enabled",
@@ -92,7 +92,7 @@ var unreachableErrors = map[string]string{
 	"ErrClosing": "ErrClosing: of operations under way while Close is called; operations do not overlap here",
 }
 
-// reason returns why a cell cannot be reached, or "" if it can.
+// reason returns why a cell cannot be reached; "" if it can.
 func reason(c Cell) string {
 	if why, ok := unreachableErrors[c.Err]; ok {
 		return why
@@ -113,7 +113,7 @@ func reason(c Cell) string {
 	return effectReason(c, key)
 }
 
-// refusalReason is about creates that never leave the library.
+// refusalReason is reason for creates that never leave the library.
 func refusalReason(c Cell) string {
 	want := []string{"ErrInvalidFlags", "ErrInvalidPath"}
 	if strings.HasSuffix(c.Op, wrongFlags) {
@@ -132,7 +132,7 @@ func noWatchReason(c Cell) string {
 	return ""
 }
 
-// effectReason is about the errors that the operation can end with.
+// effectReason is reason for errors that the operation can end with.
 func effectReason(c Cell, key string) string {
 	switch {
 	case c.Op == string(Exists)+"W" && c.Err == "NONODE":
@@ -141,8 +141,7 @@ func effectReason(c Cell, key string) string {
 		}
 		return ""
 	case c.Op == string(Multi) && c.Err == "APIERROR":
-		// A container among the parts: it is made, but the library cannot read
-		// the answer.
+		// A container is among the parts: it is made, but the library cannot read the answer.
 	case c.Err != ok:
 		return noWatchReason(c)
 	}

@@ -17,15 +17,13 @@ import (
 // Replayed is the result of [Replay].
 type Replayed struct {
 	Transcripts, Steps, Differences int
-	// Skipped are files that record what some client library did, by their
-	// header, rather than a server.
+	// Skipped are files that, by their header, record a client library and not a server.
 	Skipped []string
 }
 
-// Replay replays every transcript (*.jsonl) in a folder and the folders below
-// it, in the order of their paths, against the model of the server. It calls
-// differ for each difference. A file that cannot be read or understood is an
-// error, and so is a folder without transcripts; nothing is replayed then.
+// Replay replays every transcript (*.jsonl) in a folder and its subfolders, in the order of their paths, against the
+// model of the server. It calls differ for each difference. A file that cannot be read or parsed is an error, and so is
+// a folder without transcripts; then nothing is replayed.
 func Replay(ctx context.Context, dir string, differ func(file string, d transcript.Difference)) (Replayed, error) {
 	var r Replayed
 	var files []string
@@ -76,7 +74,7 @@ func aside(skipped int) string {
 	return fmt.Sprintf(", but %d recordings of a client library", skipped)
 }
 
-// ofClient reports whether the header names the client that was recorded.
+// ofClient reports whether the header names a recorded client.
 func ofClient(data []byte) bool {
 	line, _ := bufio.NewReader(bytes.NewReader(data)).ReadString('\n')
 	var header struct{ Kind, Client string }

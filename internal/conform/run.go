@@ -12,21 +12,20 @@ import (
 	"zksim/sim"
 )
 
-// Options are the settings of [Run]. The zero value, with servers, is useful.
+// Options are the settings of [Run]. Only Servers must be set.
 type Options struct {
-	// Servers are the addresses of a standalone server or of all members of an
-	// ensemble. The simulated ensemble has as many. Containers and outdated ttl
-	// znodes should not be cleaned up while sequences run, which the default
-	// interval of a minute makes unlikely.
+	// Servers are the addresses of a standalone server or of all members of an ensemble. The simulated ensemble has the
+	// same size. Containers and expired TTL znodes should not be cleaned up while sequences run. The default interval of a
+	// minute makes that unlikely.
 	Servers []string
 
-	Ops  int        // how many operations to execute at least; 0 means 2000
-	Like model.Like // whose semantics the simulated servers have
-	Seed uint64     // of the first sequence; the next one has the next seed
+	Ops  int        // least number of operations to execute; 0 means 2000
+	Like model.Like // product whose semantics the simulated servers have
+	Seed uint64     // of the first sequence; each next one adds 1
 
-	// Done, if not nil, hears of every operation executed.
+	// Done, if not nil, is called after every operation.
 	Done func()
-	// Failed, if not nil, hears of every sequence with a difference.
+	// Failed, if not nil, is called with every sequence that has a difference.
 	Failed func(Failure)
 }
 
@@ -43,9 +42,9 @@ const (
 type Failure struct {
 	Sequence        // as short as it could be made
 	Seed     uint64 // of the generated sequence
-	Original int    // how long that was
-	// Repeated tells that executing the operations again led to a difference
-	// again. One that did not may be due to the time that passed.
+	Original int    // length of that sequence
+	// Repeated says that executing the operations again led to a difference again. If not, the difference may be due to
+	// the time that passed.
 	Repeated bool
 }
 
@@ -53,16 +52,15 @@ type Failure struct {
 type Report struct {
 	Servers   int
 	Sequences int
-	Ops       int // without those of shrinking
+	Ops       int // not counting those of shrinking
 	Failures  []Failure
 	Coverage  *Coverage
 	Elapsed   time.Duration
 }
 
-// Run executes random operations on real servers and on the simulator until
-// there were enough of them or too many differences. An error means that the
-// comparison could not be made, or wraps ctx.Err(); the report is about what was
-// compared until then, or nil.
+// Run executes random operations on real servers and on the simulator, until there were enough operations or too many
+// differences. An error means that the comparison could not be made, or wraps ctx.Err(). The report covers what was
+// compared until then, or is nil.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Ops == 0 {
 		o.Ops = defaultOps
@@ -83,7 +81,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		g := newGenerator(newDice(seed), len(o.Servers), loopback(o.Servers))
 		q, err := b.run(ctx, &generated{g, SequenceOps})
 		if ctx.Err() != nil {
-			return rep, ctx.Err() // which is why the rest went wrong
+			return rep, ctx.Err() // the reason why the rest went wrong
 		}
 		if err != nil {
 			return rep, fmt.Errorf("sequence of seed %d: %w", seed, err)
@@ -111,7 +109,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return rep, nil
 }
 
-// dice is the source of choices of the command line.
+// dice is the source of choices for the command line.
 type dice struct{ *rand.Rand }
 
 func newDice(seed uint64) dice {
@@ -130,8 +128,7 @@ func loopback(servers []string) bool {
 	})
 }
 
-// bench makes pairs of sides, each below a root of its own, and runs scripts on
-// them.
+// bench makes pairs of sides, each below its own root, and runs scripts on them.
 type bench struct {
 	sides func(root string) (real, sim side, err error)
 	world *sim.World

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Step is one operation of a sequence with what it led to on both sides.
+// Step is one operation of a sequence with its outcomes on both sides.
 type Step struct {
 	Op        Op
 	Real, Sim Outcome
@@ -50,7 +50,7 @@ func (g *generated) next() (Op, bool) {
 	return g.generator.next(), true
 }
 
-// fixed is a script of given operations. Those that make no sense are left out.
+// fixed is a script of given operations. It leaves out those that the stage does not allow.
 type fixed struct {
 	stage
 	ops []Op
@@ -106,7 +106,7 @@ type header struct {
 	Servers int    `json:"servers"`
 }
 
-// line is every further one.
+// line is every other line.
 type line struct {
 	I       int    `json:"i"`
 	Session string `json:"s"`
@@ -117,9 +117,8 @@ type line struct {
 	Differ    []string `json:"differ,omitempty"`
 }
 
-// Write writes the sequence as a transcript, one JSON object per line: the
-// operations in the notation of the recorded transcripts where it has one, and
-// of the step that differs the outcomes of both sides.
+// Write writes the sequence as a transcript, one JSON object per line. Operations are in the notation of the recorded
+// transcripts where it has one. The step that differs has the outcomes of both sides.
 func (s *Sequence) Write(w io.Writer, seed uint64, servers int) error {
 	if err := s.encode(w, header{"conform", "operations on ZooKeeper and on the simulator, which part at the last step",
 		seed, servers}); err != nil {
@@ -141,8 +140,7 @@ func (s *Sequence) Write(w io.Writer, seed uint64, servers int) error {
 	return nil
 }
 
-// encode writes a line without the name of the root, which differs from run to
-// run.
+// encode writes a line without the name of the root, which differs between runs.
 func (s *Sequence) encode(w io.Writer, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -152,7 +150,7 @@ func (s *Sequence) encode(w io.Writer, v any) error {
 	return err
 }
 
-// Relative takes the name of the sequence's root out of a text.
+// Relative removes the name of the sequence's root from a text.
 func (s *Sequence) Relative(text string) string {
 	if s.Root == "" {
 		return text

@@ -2,9 +2,8 @@ package conform
 
 import "slices"
 
-// shrink returns a part of ops that still fails, as short as it can find within
-// that many tries: delta debugging with halves, quarters and so on, and at last
-// the parts of multis.
+// shrink returns a part of ops that still fails, as short as it can find within that many tries. It uses delta
+// debugging, with halves, quarters and so on, then drops parts of multis, and then merges clients.
 func shrink(ops []Op, tries int, fails func([]Op) bool) []Op {
 	attempt := func(shorter []Op) bool {
 		if tries == 0 {
@@ -15,8 +14,7 @@ func shrink(ops []Op, tries int, fails func([]Op) bool) []Op {
 	}
 	for size := max(1, len(ops)/2); ; {
 		smaller := false
-		// From the end: what comes last is least needed by the others, but for
-		// the operation that differs.
+		// From the end: later operations are needed least by the others, except the one that differs.
 		for end := len(ops); end > 0; end -= size {
 			begin := max(0, end-size)
 			if shorter := slices.Delete(slices.Clone(ops), begin, end); attempt(shorter) {
@@ -48,7 +46,7 @@ func shrinkMultis(ops []Op, attempt func([]Op) bool) []Op {
 	return ops
 }
 
-// mergeClients lets one client do what another one did.
+// mergeClients tries to let one client do what another one did.
 func mergeClients(ops []Op, attempt func([]Op) bool) []Op {
 	for from := maxClients; from > 1; from-- {
 		if !slices.ContainsFunc(ops, func(o Op) bool { return o.Session == from }) {

@@ -16,8 +16,7 @@ import (
 // patience bounds every wait for a real server.
 const patience = 20 * time.Second
 
-// ensemble is a real ensemble and one connection to each of its servers for the
-// work around the sequences.
+// ensemble is a real ensemble, with one connection to each of its servers for the work around the sequences.
 type ensemble struct {
 	servers []string
 	admins  []*live.Client
@@ -45,7 +44,7 @@ func (e *ensemble) close() {
 	}
 }
 
-// remove deletes a subtree and returns the first problem.
+// remove deletes a subtree and returns the first error.
 func (e *ensemble) remove(path string) error {
 	children, _, err := e.admins[0].Children(path)
 	if errors.Is(err, zk.ErrNoNode) {
@@ -70,14 +69,13 @@ type liveSide struct {
 	clients map[int]*liveClient
 }
 
-// liveClient is a client with its network. Its fields belong to the one
-// goroutine that executes the sequence.
+// liveClient is a client with its network. Only the goroutine that executes the sequence uses its fields.
 type liveClient struct {
 	*live.Client
 	wire          *wire
 	ended, closed bool // its session was ended; Close was called
 	down          bool // it has no connection
-	identities    int  // that it has added
+	identities    int  // number of identities that it has added
 }
 
 func newLiveSide(e *ensemble, root string) (*liveSide, error) {
@@ -87,8 +85,7 @@ func newLiveSide(e *ensemble, root string) (*liveSide, error) {
 	return &liveSide{observer: newObserver(), ensemble: e, root: root, clients: map[int]*liveClient{}}, nil
 }
 
-// close ends all sessions, also those whose clients are gone, and removes the
-// sequence's znodes.
+// close ends all sessions, including those whose clients are gone, and removes the sequence's znodes.
 func (s *liveSide) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -102,7 +99,7 @@ func (s *liveSide) close() {
 		})
 	}
 	group.Wait()
-	s.remove(s.root) // what remains is in nobody's way
+	s.remove(s.root) // leftovers do not disturb anything
 }
 
 func (s *liveSide) do(ctx context.Context, step int, o *Op) (Outcome, error) {
@@ -145,7 +142,7 @@ func (s *liveSide) do(ctx context.Context, step int, o *Op) (Outcome, error) {
 	return out, nil
 }
 
-// settle waits for the end of a connection that an answer announces.
+// settle waits for a connection to end if an answer announces that.
 func (s *liveSide) settle(ctx context.Context, c *liveClient, out *Outcome) error {
 	if c.closed || out.Err != zk.ErrConnectionClosed.Error() && out.Err != zk.ErrAuthFailed.Error() {
 		return nil
@@ -157,8 +154,8 @@ func (s *liveSide) settle(ctx context.Context, c *liveClient, out *Outcome) erro
 func (s *liveSide) open(ctx context.Context, o *Op) (string, error) {
 	client, addr := o.Session, s.servers[o.Server]
 	w := newWire(addr)
-	// Of one server go-zookeeper believes to have tried all, and waits for 1 s
-	// before it tries again; an expired session takes two attempts.
+	// With a single address go-zookeeper believes it has tried all servers, and waits for 1 s before it tries again. An
+	// expired session takes two attempts.
 	c, err := live.Dial(ctx, []string{addr, addr, addr}, live.Options{
 		Dial:      w.dial,
 		OnWatch:   func(ev zk.Event) { s.heard(client, ev.Type, ev.Path) },
@@ -175,13 +172,13 @@ func (s *liveSide) open(ctx context.Context, o *Op) (string, error) {
 	return s.session(client, c.SessionID()), nil
 }
 
-// connected waits for the client's word, since the last take, that it has a session.
+// connected waits until the client has said, since the last take, that it has a session.
 func (s *liveSide) connected(ctx context.Context, client int) error {
 	return s.await(ctx, func() bool { return slices.Contains(s.states[client], zk.StateHasSession.String()) })
 }
 
 func (s *liveSide) reconnect(ctx context.Context, c *liveClient, o *Op) (string, error) {
-	// A server that is behind what the client has seen would refuse it.
+	// A server that is behind what the client has seen would refuse the client.
 	if _, err := s.admins[o.Server].Sync("/"); err != nil {
 		return "", err
 	}
@@ -215,9 +212,8 @@ func (s *liveSide) end(ctx context.Context, c *liveClient, server int) error {
 	return endSession(ctx, s.servers[server], id, secret)
 }
 
-// barrier waits until all servers have applied what was committed and every
-// client has received what came of it. It leaves no trace in the clients: what
-// they know of zxids decides what they are told after a reconnect.
+// barrier waits until all servers have applied what was committed and every client has received the consequences. It
+// leaves no trace in the clients, because the zxids that they know decide what they are told after a reconnect.
 func (s *liveSide) barrier(ctx context.Context) error {
 	var group failing
 	if len(s.admins) > 1 {
@@ -239,7 +235,7 @@ func (s *liveSide) barrier(ctx context.Context) error {
 	return group.wait()
 }
 
-// failing is a group of goroutines one of which may fail.
+// failing is a group of goroutines that may fail; wait returns one of the errors.
 type failing struct {
 	sync.WaitGroup
 	mu  sync.Mutex

@@ -14,18 +14,17 @@ import (
 
 // side is one of the two ensembles during one sequence.
 type side interface {
-	// do executes an operation and waits until nothing happens any more. An
-	// error means that the side is broken, not that the operation failed.
+	// do executes an operation and waits until nothing more happens. An error means that the side is broken, not that the
+	// operation failed.
 	do(ctx context.Context, step int, o *Op) (Outcome, error)
 	close()
 }
 
-// maxClients is how many clients a sequence can open.
+// maxClients limits how many clients a sequence can open.
 const maxClients = 12
 
-// simSide is the simulated ensemble. It is the chooser of its world: it makes
-// things happen in a fixed order of preference until nothing is left, and then
-// hands control back to do.
+// simSide is the simulated ensemble. It is the chooser of its world: it takes steps in a fixed order of preference
+// until none is left, and then hands control back to do.
 type simSide struct {
 	*observer
 	world *sim.World
@@ -36,13 +35,13 @@ type simSide struct {
 	yield func(struct{}) bool
 
 	op     *Op
-	active int // client whose code may run
+	active int // client whose code may run; 0: none
 	out    Outcome
 	watch  *watch
 	seen   int // events of the history that were looked at
 }
 
-// newSimSide begins a sequence in w.
+// newSimSide starts a sequence in w.
 func newSimSide(w *sim.World, servers int, like model.Like, root string) *simSide {
 	s := &simSide{observer: newObserver(), world: w, root: root}
 	const endless = 1 << 30
@@ -100,11 +99,10 @@ func (s *simSide) Choose(w *sim.World) (sim.Transition, bool, error) {
 	}
 }
 
-// act is the transition that is an act on a session; the side is the injector of
-// its world too.
+// act is the transition for an act on a session. The side is also the injector of its world.
 const act = sim.FirstFault
 
-// Enabled implements [sim.Injector]: nothing happens that do has not asked for.
+// Enabled implements [sim.Injector]. It adds nothing, because only do makes things happen.
 func (s *simSide) Enabled(_ *sim.World, list []sim.Transition) []sim.Transition { return list }
 
 // Issued implements [sim.Injector].
@@ -115,7 +113,7 @@ func (s *simSide) Moved(_ *sim.Client, _, _ *model.Request) {}
 
 func (s *simSide) Aimed(*sim.Client, *model.Request) uint64 { return 0 }
 
-// Fingerprint implements [sim.Injector]; nobody searches here.
+// Fingerprint implements [sim.Injector]. No search uses it here.
 func (s *simSide) Fingerprint() uint64 { return 0 }
 
 // Verb implements [sim.Injector].
@@ -126,7 +124,7 @@ func (s *simSide) Apply(w *sim.World, t sim.Transition) {
 	c := w.Clients()[t.Client-1]
 	switch s.op.Kind {
 	case Open, Reconnect:
-		for !c.Connected() { // the first time may be to learn that the session has expired
+		for !c.Connected() { // the first time may only tell that the session has expired
 			c.Reconnect(s.op.Server)
 		}
 	case Cut:
@@ -139,7 +137,7 @@ func (s *simSide) Apply(w *sim.World, t sim.Transition) {
 	}
 }
 
-// program is the code of every client: one call whenever it may run.
+// program is the code of every client. It makes one call whenever it may run.
 func (s *simSide) program(c *sim.Client) {
 	for {
 		if s.op.Kind == Close {

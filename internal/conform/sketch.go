@@ -11,9 +11,8 @@ import (
 	"zksim/model"
 )
 
-// sketch is what a generator knows about the state: enough to make operations
-// that succeed, or fail for a reason of its choice, most of the time. It learns
-// from outcomes and may be wrong.
+// sketch is what a generator knows about the state: enough to make operations that mostly succeed, or fail for a chosen
+// reason. It learns from outcomes and may be wrong.
 type sketch struct {
 	stage
 	znodes map[string]*znode // by path; the root of the sequence is "/"
@@ -87,7 +86,7 @@ func (s *sketch) grants(z *znode, client int, perms int32) bool {
 	return false
 }
 
-// learn notes what an operation has done.
+// learn records what an operation has done.
 func (s *sketch) learn(o *Op, out *Outcome) {
 	s.executed(o, out)
 	if out.armed == existWatch {
@@ -135,7 +134,7 @@ func (s *sketch) remove(path string) {
 	}
 }
 
-// changed notes a successful operation.
+// changed records a successful operation.
 func (s *sketch) changed(o *Op, client int, r *Result, created string) {
 	switch o.Kind {
 	case Create, CreateContainer, CreateTTL:
@@ -163,8 +162,7 @@ func (s *sketch) changed(o *Op, client int, r *Result, created string) {
 	}
 }
 
-// within returns the path below the root of the sequence, which has one
-// component.
+// within returns a path without the root of the sequence, which is one component.
 func (s *sketch) within(path string) string {
 	if i := strings.IndexByte(path[1:], '/'); i >= 0 {
 		return path[1+i:]
@@ -172,9 +170,8 @@ func (s *sketch) within(path string) string {
 	return "/"
 }
 
-// upcoming is the name of the next sequential znode under z, if that is known.
+// upcoming returns the name of the next sequential znode under z, as far as is known.
 func (z *znode) upcoming(prefix string) string { return fmt.Sprintf("%s%010d", prefix, z.creates) }
 
-// afterNext is a name that makes a later sequential create under z fail: making
-// it by hand uses up one number.
+// afterNext returns a name that makes a later sequential create under z fail: making it by hand uses up one number.
 func (z *znode) afterNext(prefix string) string { return fmt.Sprintf("%s%010d", prefix, z.creates+1) }

@@ -2,21 +2,20 @@ package conform
 
 import "slices"
 
-// standing is how a client stands.
+// standing is the state of a client.
 type standing uint8
 
 const (
 	absent standing = iota
 	connected
 	disconnected
-	expired  // without a connection, and its session has ended
+	expired  // no connection, and its session has ended
 	orphaned // Close was called while it had no connection: its session lives on
 	gone
 )
 
-// stage says which operations make sense when: a sequence from which some were
-// taken out must not act on clients that are not there. It also keeps operations
-// away from clients without a connection, whose requests would wait.
+// stage says which operations make sense when. A sequence from which operations were removed must not act on clients
+// that do not exist. The stage also keeps operations away from clients without a connection, whose requests would wait.
 type stage struct{ clients [maxClients + 1]standing }
 
 // allows reports whether the operation can be executed now.
@@ -40,7 +39,7 @@ func (s *stage) allows(o *Op) bool {
 	return p == connected || p == gone || p == orphaned
 }
 
-// executed notes what the operation has led to.
+// executed records what the operation has led to.
 func (s *stage) executed(o *Op, out *Outcome) {
 	p := &s.clients[o.Session]
 	switch o.Kind {

@@ -12,14 +12,13 @@ import (
 	"zksim/model/jute"
 )
 
-// wire is the network of one real client. A connection, once made, is the last
-// one until the wire is told to allow another: a client that has lost its
-// connection stays without, however it was lost.
+// wire is the network of one real client. It makes one connection, and another one only when it is told to allow that.
+// So a client that has lost its connection, in whatever way, stays without one.
 type wire struct {
-	bell           // for what follows
+	bell           // for the fields below
 	target  string // address of the server
 	held    bool   // new connections wait
-	waiting bool   // one does
+	waiting bool   // a new connection waits
 	sock    *tap
 	session int64
 	secret  []byte // of the session
@@ -27,7 +26,7 @@ type wire struct {
 
 func newWire(target string) *wire { return &wire{target: target, bell: newBell()} }
 
-// bell tells everyone who waits for it of the changes of what its lock guards.
+// bell announces changes of what its lock guards to everyone who waits.
 type bell struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced at every change
@@ -35,7 +34,7 @@ type bell struct {
 
 func newBell() bell { return bell{changed: make(chan struct{})} }
 
-// update makes a change and tells everyone who waits for that.
+// update makes a change and announces it.
 func (b *bell) update(f func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -44,7 +43,7 @@ func (b *bell) update(f func()) {
 	b.changed = make(chan struct{})
 }
 
-// await waits until the condition, which must only look at what the lock guards, holds.
+// await waits until the condition holds. The condition must only look at what the lock guards.
 func (b *bell) await(ctx context.Context, condition func() bool) error {
 	for {
 		b.mu.Lock()
@@ -61,8 +60,7 @@ func (b *bell) await(ctx context.Context, condition func() bool) error {
 	}
 }
 
-// dial is for live.Options. The address that the client has chosen does not
-// matter.
+// dial is for live.Options. It ignores the address that the client has chosen.
 func (w *wire) dial(ctx context.Context, network, _ string) (net.Conn, error) {
 	w.update(func() { w.waiting = true })
 	if err := w.await(ctx, func() bool { return !w.held }); err != nil {
@@ -99,12 +97,11 @@ func (w *wire) lost(ctx context.Context) error {
 	return w.await(ctx, func() bool { return w.waiting })
 }
 
-// resumed waits until the server has answered what the library sends by itself
-// after a reconnect: the identities, that many, and SetWatches if there are
-// watches. Events that make up for the time without a connection come before the
-// answer to SetWatches. And a go-zookeeper (v1.0.4) that loses its connection
-// while it sends an identity hangs forever: sendData and flushRequests both
-// answer the request, whose channel has room for one.
+// resumed waits until the server has answered what the library sends by itself after a reconnect: that many identities,
+// and SetWatches if there are watches. Events that make up for the time without a connection come before the answer to
+// SetWatches. Waiting also avoids a bug of go-zookeeper (v1.0.4): if it loses its connection while it sends an
+// identity, it hangs forever, because sendData and flushRequests both answer the request, whose channel has room for
+// one.
 func (w *wire) resumed(ctx context.Context, identities int, watches bool) error {
 	return w.await(ctx, func() bool {
 		return w.sock != nil && w.sock.auths >= identities && (w.sock.rearmed > 0 || !watches)
@@ -118,9 +115,8 @@ func (w *wire) identity() (int64, []byte) {
 	return w.session, w.secret
 }
 
-// ping waits until the client has received everything that the server has sent
-// it so far: answers and events stay in order, and the answer to a ping is the
-// only one that leaves no trace in the client.
+// ping waits until the client has received everything that the server has sent it so far. Answers and events stay in
+// order, and only the answer to a ping leaves no trace in the client.
 func (w *wire) ping(ctx context.Context) error {
 	w.mu.Lock()
 	t := w.sock
@@ -133,25 +129,25 @@ func (w *wire) ping(ctx context.Context) error {
 	return w.await(ctx, func() bool { return t.pongs >= n })
 }
 
-// pingFrame is the one request that go-zookeeper and this package both send.
+// pingFrame is the only request that both go-zookeeper and this package send.
 var pingFrame = frameOf(jute.XidPing, model.OpPing)
 
-// frameOf is the frame of a request without fields.
+// frameOf returns the frame of a request without fields.
 func frameOf(xid int32, op model.Op) []byte {
 	return jute.EndFrame(jute.AppendRequest(jute.StartFrame(nil), xid, &model.Request{Op: op}), 0)
 }
 
-// tap is a connection that notices the session's password and the answers to
-// pings and to what the library sends by itself as they pass.
+// tap is a connection that notices the session's password, and the answers to pings and to what the library sends by
+// itself.
 type tap struct {
 	net.Conn
 	wire *wire
-	// Under the wire's lock: pings sent and answered, answers to the requests
-	// that the library sends by itself after a reconnect.
+	// Under the wire's lock: pings sent and answered, and answers to the requests that the library sends by itself after a
+	// reconnect.
 	pings, pongs, auths, rearmed int
 
 	mu             sync.Mutex
-	pending        map[int32]model.Op // by xid, of the latter
+	pending        map[int32]model.Op // those requests, by xid
 	greeted        bool               // the client has sent its ConnectRequest
 	welcomed       bool               // the server has answered it
 	sent, received jute.Frames
@@ -160,7 +156,7 @@ type tap struct {
 // Write implements [net.Conn].
 func (t *tap) Write(b []byte) (int, error) {
 	t.mu.Lock()
-	t.sent.Feed(b, t.request) // what makes no sense is for the server to say
+	t.sent.Feed(b, t.request) // the server handles what makes no sense
 	t.mu.Unlock()
 	return t.Conn.Write(b)
 }
@@ -190,7 +186,7 @@ func (t *tap) Read(b []byte) (int, error) {
 	n, err := t.Conn.Read(b)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.received.Feed(b[:n], t.answer) // what makes no sense is for the client to say
+	t.received.Feed(b[:n], t.answer) // the client handles what makes no sense
 	return n, err
 }
 
@@ -218,8 +214,8 @@ func (t *tap) answer(packet []byte) error {
 	return nil
 }
 
-// endSession ends a session as its expiry would: it takes the session over and
-// closes it. A session that is gone already is no error.
+// endSession ends a session as its expiry would: it takes the session over and closes it. If the session has already
+// ended, that is no error.
 func endSession(ctx context.Context, server string, id int64, secret []byte) error {
 	sock, err := (&net.Dialer{}).DialContext(ctx, "tcp", server)
 	if err != nil {
