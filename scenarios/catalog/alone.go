@@ -20,16 +20,16 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// alone is a client that is alone with its recipes, and whose session lives on, so that all answers are known: it says
-// what each has to be. In every folder there are znodes that no recipe has made, and several objects of one client.
+// alone is the only client of its recipes, and its session lives on. So every answer is known, and it asserts each one.
+// Every folder has znodes that no recipe has made, and several objects of the one client use it.
 type alone struct{ refused }
 
-// is asserts something of an answer, unless there is none: where a put may have been executed or not, nothing is known.
+// is asserts that a condition on an answer holds.
 func (a alone) is(holds bool, sentence string, args ...any) {
 	a.p.Always(fmt.Sprintf(sentence, args...), holds)
 }
 
-// draw returns a number from 0 to n-1 that the seed decides.
+// draw returns a number from 0 to n-1, which the seed decides.
 func (a alone) draw(n int) int {
 	drawn, _ := strconv.ParseInt(a.p.Env.UUID()[:2], 16, 0)
 	return int(drawn) % n
@@ -45,7 +45,7 @@ func canceled() context.Context {
 // lines joins data.
 func lines(all [][]byte) string { return string(bytes.Join(all, []byte(" "))) }
 
-// locks has several objects of one client want the same lock.
+// locks has several objects of one client compete for the same lock.
 func (a alone) locks() {
 	dir := a.path("lock")
 	lock := func(data string) *recipes.Lock {
@@ -80,7 +80,7 @@ func (a alone) locks() {
 	a.fine(third.Unlock(background), "Lock.Unlock by the third holder")
 }
 
-// untilContenders waits until the contenders of a lock are these.
+// untilContenders waits until the contenders of a lock are want.
 func (a alone) untilContenders(dir string, l *recipes.Lock, want string) {
 	for {
 		session := a.p.Env.SessionEvents()
@@ -96,7 +96,7 @@ func (a alone) untilContenders(dir string, l *recipes.Lock, want string) {
 	}
 }
 
-// background runs f beside the program. The function that it returns waits for the end.
+// background runs f beside the program; wait waits until it has ended.
 func (a alone) background(name string, f func(ctx context.Context) error) (wait func() error, ended *bool) {
 	done := make(chan zk.Event, 1)
 	ended = new(bool)
@@ -111,8 +111,8 @@ func (a alone) background(name string, f func(ctx context.Context) error) (wait 
 	}, ended
 }
 
-// numbers has contenders whose numbers are from beyond the end, and a lock whose folder nobody but its parent's owner
-// could have made.
+// numbers has contenders whose numbers lie beyond the end of the sequence, and a lock in a folder that only the owner
+// of its parent could have made.
 func (a alone) numbers() {
 	dir := a.path("closed/open/lock")
 	l := known(a.p, recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{Data: []byte("late")}))
@@ -150,8 +150,8 @@ func (a alone) shared() {
 	a.fine(r.RUnlock(background), "RWLock.RUnlock of the last reader")
 }
 
-// halved has an operator delete one of the two znodes that a writer makes at once, which may be just when the writer
-// looks whether it has made them.
+// halved has an operator delete one of the two znodes that a writer creates together, perhaps just when the writer
+// checks that it has created them.
 func (a alone) halved() {
 	dir := a.path("halved")
 	lock := func() *recipes.RWLock {
@@ -312,7 +312,7 @@ func (a alone) names() {
 	owner := func(name string) *recipes.Names {
 		return recipes.NewNames(a.p.Conn, a.p.Env, dir, recipes.NamesOptions{Owner: name})
 	}
-	// Names and owners that begin as others do.
+	// Names and owners that are prefixes of others.
 	words := []string{"a", "a-b", "a-b-c", "ab"}
 	for _, w := range words {
 		a.fine(owner(w).Register(background, w, []byte("of "+w)), "Names.Register of "+w)
@@ -342,12 +342,12 @@ func (a alone) names() {
 	a.is(err == nil && string(data) == "of a-b-c", "a-b-c is still there after that")
 }
 
-// squatted registers the names that are to come next, and lists the names while the next one is looked for. All of
+// squatted registers the names that would come next, and lists the names while the next free one is looked for. All of
 // them are gone in the end.
 func (a alone) squatted(n *recipes.Names, last string) {
 	number, _ := strconv.Atoi(strings.TrimPrefix(last, "a-"))
 	var names []string
-	for i := range 4 { // with a ticket and a name each takes two numbers
+	for i := range 4 { // each takes two numbers, for a ticket and a name
 		names = append(names, fmt.Sprintf("a-%010d", number+10+i))
 		a.fine(n.Register(background, names[i], nil), "Names.Register of a name with a number")
 	}
@@ -376,12 +376,12 @@ func aloneScenario(name, doc string, parts ...func(a alone)) engine.Scenario {
 		SafetySteps: 4000, MaxSteps: 8000, Setup: foreign("/refusals-1"),
 		Program: func(p *engine.Process) {
 			if p.ID > 1 {
-				return // it is alone also where a run has more clients
+				return // it stays alone where a run has more clients
 			}
 			a := alone{refused{p: p, dir: p.Path("/refusals-1")}}
-			a.create(a.path("begun"), "") // there is a session: what a put before it has done may be unknown
+			a.create(a.path("begun"), "") // there is a session: without one, the outcome of a put may be unknown
 			first := a.draw(len(parts))
-			for i := range parts { // whichever is first has most of the faults
+			for i := range parts { // the first one gets most of the faults
 				parts[(first+i)%len(parts)](a)
 			}
 		},
@@ -390,7 +390,7 @@ func aloneScenario(name, doc string, parts ...func(a alone)) engine.Scenario {
 		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}}
 }
 
-// foreign is a setup of znodes that no recipe has made, in the folders of many.
+// foreign is a setup of znodes that no recipe has made, in the folders of many recipes.
 func foreign(dir string) []model.Request {
 	setup := []model.Request{engine.Mkdir(dir)}
 	add := func(folder string, names ...string) {
@@ -403,10 +403,10 @@ func foreign(dir string) []model.Request {
 		"election/candidates"} {
 		add(folder, "README", "lock-", "lock-12", "-0000000001", "0000000002", "_c_x-other-0000000003",
 			"_c_x-lock-x000000004", "_c_x-lock-12345", "_c_x-lock-9999999999", "_c_x-read", "-",
-			// words that begin or end as others do
+			// words that share a beginning or an end with others
 			"_c_x-unlock-0000000004", "_c_x-lock2-0000000005", "_c_x-rewrite-0000000006", "_c_x-leases-0000000007",
 			"_c_x-candidates-0000000008",
-			// numbers that no server gives, and none
+			// numbers that no server gives, and no number
 			"_c_x-lock--3000000000", "_c_x-write--3000000000", "_c_x-lease--3000000000", "_c_x-candidate--3000000000",
 			"_c_x-lock_0000000000", "_c_x-write_0000000000", "_c_x-lease_0000000000", "_c_x-candidate_0000000000")
 	}

@@ -13,14 +13,14 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// twofold is a client with two connections that is alone: what it was told on the one is so on the other, too, which
-// may be to a leader that was deposed.
+// twofold is the only client, with two connections. What it was told on one also holds on the other, which may lead to
+// a deposed leader.
 type twofold struct {
 	alone // on the first connection
 	other alone
 }
 
-// onTwoConnections is the program. What is of a session is not in it: nobody knows when that ends.
+// onTwoConnections is the program. It uses nothing that belongs to a session: nobody knows when that ends.
 func onTwoConnections(p *engine.Process) {
 	first, other, ok := onTwo(p)
 	if !ok {
@@ -39,8 +39,8 @@ func onTwoConnections(p *engine.Process) {
 	other.p.Conn.Close()
 }
 
-// onTwo returns a client that is alone, and the same client on another connection, both with a session: what a put
-// before that has done may be unknown. It is not ok for other clients, and where p cannot dial.
+// onTwo returns the only client and the same client on another connection. Both have a session: without one, the
+// outcome of a put may be unknown. ok is false for other clients, and where p cannot dial.
 func onTwo(p *engine.Process) (a, other alone, ok bool) {
 	if p.ID > 1 {
 		return a, other, false
@@ -56,15 +56,14 @@ func onTwo(p *engine.Process) (a, other alone, ok bool) {
 	return a, other, true
 }
 
-// unsynced is a connection whose syncs are answered by a leader that was deposed: at once, by which nothing is known of
-// what is shown next.
+// unsynced is a connection whose syncs a deposed leader answers: at once, so they say nothing about what is shown next.
 type unsynced struct{ recipes.Conn }
 
 // Sync implements recipes.Conn.
 func (u unsynced) Sync(path string) (string, error) { return path, nil }
 
-// unsure reports whether an error says that an outcome is unknown, as where a leader that was deposed has told a client
-// that its session has ended.
+// unsure reports whether an error says that an outcome is unknown, as when a deposed leader has told a client that its
+// session has ended.
 func unsure(err error) bool {
 	return errors.Is(err, recipes.ErrUnknownOutcome) || errors.Is(err, recipes.ErrLost)
 }
@@ -191,7 +190,7 @@ func (a twofold) worked(dir string) {
 		task, err := tasksOf(a.p, dir).Submit(background, nil)
 		a.fine(err, "TaskClient.Submit")
 		told, _ := a.background("client", answer(tasksOf(a.other.p, dir).Task(task.ID()).Wait))
-		for done := false; !done; { // it may be given to somebody else where the session has ended
+		for done := false; !done; { // another worker may get it if the session has ended
 			next, err := worker.Next(background)
 			a.fine(err, "Worker.Next")
 			done = worker.Done(background, next, nil) == nil

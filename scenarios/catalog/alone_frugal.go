@@ -10,7 +10,7 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// frugalLocks has locks, leases and elections keep no more from call to call.
+// frugalLocks checks that what locks, leases and elections keep does not grow from call to call.
 func (a alone) frugalLocks() {
 	a.frugal(
 		taking("Lock.Lock", simpleLock, (*recipes.Lock).Lock, (*recipes.Lock).Unlock),
@@ -22,7 +22,7 @@ func (a alone) frugalLocks() {
 		taking("Election.Campaign", candidate, (*recipes.Election).Campaign, (*recipes.Election).Resign))
 }
 
-// frugalStores does so for what stores data.
+// frugalStores does so for recipes that store data.
 func (a alone) frugalStores() {
 	take := func(opt recipes.QueueOptions) func(p *engine.Process, dir string) func(ctx context.Context) error {
 		return func(p *engine.Process, dir string) func(ctx context.Context) error {
@@ -48,7 +48,7 @@ func (a alone) frugalStores() {
 		}})
 }
 
-// frugalWorks does so for those that wait for each other.
+// frugalWorks does so for recipes whose clients wait for each other.
 func (a alone) frugalWorks() {
 	a.frugal(
 		taking("Barrier.Hold", barrierAt, (*recipes.Barrier).Hold, (*recipes.Barrier).Release),
@@ -68,7 +68,7 @@ func (a alone) frugalWorks() {
 		}})
 }
 
-// frugalReads does so for what is only asked, whatever the answer is.
+// frugalReads does so for calls that only ask, whatever the answer.
 func (a alone) frugalReads() {
 	reads := []string{"Contenders", "Candidates", "Leader", "List", "Resolve", "Get", "Len", "TryTake", "TryClaim"}
 	var uses []usage
@@ -87,7 +87,7 @@ func (a alone) frugalReads() {
 	a.frugal(uses...)
 }
 
-// frugalWaits does so for waits that end by their deadline and are made again.
+// frugalWaits does so for waits that end at their deadline and are repeated.
 func (a alone) frugalWaits() {
 	const first = "_c_0-%s-0000000000"
 	lock, write := fmt.Sprintf(first, "lock"), fmt.Sprintf(first, "write")

@@ -11,7 +11,7 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// frugalWatchers has those that watch keep no more from change to change.
+// frugalWatchers checks that what watchers keep does not grow from change to change.
 func (a alone) frugalWatchers() {
 	ctx, cancel := context.WithCancel(background)
 	var ends []func() error

@@ -16,7 +16,7 @@ import (
 )
 
 // givesUp makes a program in which the first client gives up one thing after another. Then nothing is left of it, not
-// even in a session that has ended only by the word of a leader that was deposed.
+// even in a session that has ended only according to a deposed leader.
 func givesUp(things ...func(a givingUp)) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		if p.ID > 1 {
@@ -34,7 +34,7 @@ func givesUp(things ...func(a givingUp)) func(p *engine.Process) {
 	}
 }
 
-// undoer is an environment that counts the clean-ups that go on in the background.
+// undoer is an environment that counts the clean-ups under way in the background.
 type undoer struct {
 	recipes.Env
 	undoing *int
@@ -56,13 +56,13 @@ func (u undoer) Undo(name string, f func()) {
 	})
 }
 
-// givingUp is a client that is alone, and knows how many clean-ups go on.
+// givingUp is the only client, and knows how many clean-ups are under way.
 type givingUp struct {
 	alone
 	undoing *int
 }
 
-// keeps waits for a while, but for another session no longer.
+// keeps waits for a while, but no longer than its session lasts.
 func (a givingUp) keeps() {
 	session := a.p.Conn.SessionID()
 	for n := a.draw(100); n > 0 && a.p.Conn.SessionID() == session; n-- {
@@ -83,7 +83,7 @@ func (a givingUp) gives(call string, x znodeOwner, give func(ctx context.Context
 	a.areGone(call, own...)
 }
 
-// hurry returns a context that is cancelled after less than so many steps, and the function that waits for that.
+// hurry returns a context that is cancelled in fewer than steps steps, and a function that waits for that.
 func (a givingUp) hurry(steps int) (ctx context.Context, hurried func() error) {
 	ctx, cancel := context.WithCancel(background)
 	hurried, _ = a.background("hurry", func(context.Context) error {
@@ -101,7 +101,7 @@ func (a givingUp) tidies() {
 	}
 }
 
-// fenced reads behind a write of its own in the same session, since another one may have begun in the past.
+// fenced reads after a write of its own in the same session: a later session may begin in the past.
 func (a givingUp) fenced(call string, read func() error, done ...error) {
 	a.patiently(call, func() error {
 		session := a.p.Conn.SessionID()
@@ -134,7 +134,7 @@ func (a givingUp) givesUpLock() {
 	a.gives("Lock.Unlock", l, l.Unlock)
 }
 
-// givesUpRead has a writer become a reader, or find that it is neither.
+// givesUpRead has a writer become a reader, or find out that it is neither.
 func (a givingUp) givesUpRead() {
 	l := known(a.p, recipes.NewRWLock(a.p.Conn, a.p.Env, a.path("rwlock"), recipes.LockOptions{}))
 	a.fine(l.Lock(background), "RWLock.Lock")
@@ -172,7 +172,7 @@ func (a givingUp) givesUpMembership() {
 	a.areGone("Membership.Leave", dir+"/me")
 }
 
-// givesUpWork has an operator delete what a worker was given before it works on.
+// givesUpWork has an operator delete a worker's folder of assignments before the worker goes on.
 func (a givingUp) givesUpWork() {
 	dir := a.path("pool")
 	end := a.masters(dir)
@@ -195,7 +195,7 @@ func (a givingUp) givesUpWork() {
 }
 
 // givesUpName has one of two coordinators that want the same name give up, or come second. Whatever it has sent, the
-// transaction of the other one stays until that has forgotten it, and then nothing is left.
+// other's transaction stays until the other forgets it; then nothing is left.
 func (a givingUp) givesUpName() {
 	dir := a.path("transaction")
 	at := func(site string) *recipes.Transaction {
@@ -231,14 +231,15 @@ func (a givingUp) givesUpName() {
 	a.areGone("Transaction.Forget", dir)
 }
 
-// givesUpItem has an operator delete an item that a consumer acknowledges, which may be told of one of them only.
+// givesUpItem has an operator delete an item that a consumer acknowledges. Perhaps only one of the two is told of
+// success.
 func (a givingUp) givesUpItem() {
 	q := fifo(a.p, a.path("queue"))
 	if unsure(q.Put(background, nil)) {
 		return
 	}
 	item, err := q.Claim(background)
-	if err != nil { // what is claimed may be unknown
+	if err != nil { // it may be unknown what was claimed
 		return
 	}
 	known(a.p, item)
@@ -257,7 +258,7 @@ func (a givingUp) givesUpItem() {
 	a.is(err != nil || !deleted, "an item that was acknowledged is deleted by nobody else")
 }
 
-// opensForCertain has a Hold given up, and then a Release, which makes it certain that the barrier is open.
+// opensForCertain has a Hold given up and then a Release, after which the barrier is certainly open.
 func (a givingUp) opensForCertain() {
 	path := a.path("barrier")
 	b := recipes.NewBarrier(a.p.Conn, a.p.Env, path, recipes.BarrierOptions{})
@@ -278,7 +279,7 @@ func (a givingUp) opensForCertain() {
 	a.is(string(data) != "held", "Barrier.Release makes certain what has become of a Hold that was given up")
 }
 
-// takesInHaste has a Take given up: then nothing remains claimed.
+// takesInHaste has a Take given up: nothing remains claimed.
 func (a givingUp) takesInHaste() {
 	dir := a.path("haste")
 	q := recipes.NewQueue(a.p.Conn, a.p.Env, dir, recipes.QueueOptions{})

@@ -10,7 +10,7 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// nameless has two objects without an owner: each is one of its own.
+// nameless has two objects without an owner name: each is an owner of its own.
 func (a alone) nameless() {
 	of := func() *recipes.Names {
 		return recipes.NewNames(a.p.Conn, a.p.Env, a.path("nameless"), recipes.NamesOptions{})
@@ -21,7 +21,7 @@ func (a alone) nameless() {
 	a.fine(first.Unregister(background, "name"), "Names.Unregister by the same object without an owner")
 }
 
-// cachedTwice runs a cached configuration twice: it tells no set again.
+// cachedTwice runs a cached configuration twice: it reports no set again.
 func (a alone) cachedTwice() {
 	dir := a.path("cached-twice")
 	c := recipes.NewConfig(a.p.Conn, a.p.Env, dir, recipes.ConfigOptions{})
@@ -80,7 +80,7 @@ func (a alone) forgottenAtWork() {
 	end()
 }
 
-// votesLate has a site vote no when the transaction is aborted already: the vote counts.
+// votesLate has a site vote no when the transaction is already aborted: the vote counts.
 func (a alone) votesLate() {
 	dir := a.path("votes-late")
 	c := recipes.NewTransaction(a.p.Conn, a.p.Env, dir, recipes.TransactionOptions{})
@@ -96,9 +96,9 @@ func (a alone) votesLate() {
 	a.fine(c.Forget(background), "Transaction.Forget")
 }
 
-// doubtful has a group watched by who wants to hear of doubts.
+// doubtful has a group watched with a callback for doubts.
 func (a alone) doubtful() {
-	a.create(a.path("begun"), "") // there is a session, or the watcher may not notice that it had none
+	a.create(a.path("begun"), "") // there is a session; otherwise the watcher may not notice that it had none
 	doubts := 0
 	g := recipes.NewGroup(a.p.Conn, a.p.Env, a.path("doubtful"), recipes.GroupOptions{
 		WatchOptions: recipes.WatchOptions{Suspect: func(bool) { doubts++ }}})
@@ -121,7 +121,7 @@ func (a alone) doubtful() {
 	a.with(context.Canceled, end(), "Group.Watch until it is cancelled")
 }
 
-// brokenOpen has an operator delete a lock on one znode: nothing is left when it is unlocked.
+// brokenOpen has an operator delete a lock on one znode: unlocking it leaves nothing behind.
 func (a alone) brokenOpen() {
 	dir := a.path("broken-open")
 	l := singleLock(a.p, dir)
@@ -138,7 +138,7 @@ func (a alone) brokenOpen() {
 	}
 }
 
-// reportsAgain has a worker report again what it has done under an earlier name.
+// reportsAgain has a worker report again what it did under an earlier name.
 func (a alone) reportsAgain() {
 	dir := a.path("reports-again")
 	end := a.masters(dir)

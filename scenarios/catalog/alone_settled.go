@@ -15,7 +15,7 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// tries has objects that do not wait ask for a lock on one znode.
+// tries has objects try a lock on one znode without waiting.
 func (a alone) tries() {
 	lock := func() *recipes.SingleNodeLock { return known(a.p, singleLock(a.p, a.path("single"))) }
 	first, second := lock(), lock()
@@ -26,7 +26,7 @@ func (a alone) tries() {
 	}
 }
 
-// silent has everything that can be lost given up: that is no loss, of which whoever kept the channel would be told.
+// silent gives up everything that can be lost. That is no loss, so a caller that kept the channel is told nothing.
 func (a alone) silent() {
 	var session <-chan zk.Event // since it was taken
 	gives := func(call string, x interface{ Lost() <-chan zk.Event }, takes, gives func(ctx context.Context) error) {
@@ -55,8 +55,8 @@ func (a alone) silent() {
 	gives("DoubleBarrier.Leave", d, d.Enter, d.Leave)
 }
 
-// keepsPlace has an object wait behind a number from the end of the numbers, so that it reads every contender to know
-// their order, which may be interrupted.
+// keepsPlace has an object wait behind a number from the end of the numbers. It has to read every contender to know
+// their order, and that may be interrupted.
 func (a alone) keepsPlace() {
 	dir := a.path("kept")
 	first := dir + "/_c_0-lock-2147483647"
@@ -81,7 +81,7 @@ func (a alone) keepsPlace() {
 	a.fine(l.Unlock(background), "Lock.Unlock after the last number")
 }
 
-// unreadable has locks whose znodes may not be read, of its own and of others: nobody would be told of their end.
+// unreadable has locks whose znodes may not be read, its own and others': nobody would be told when they end.
 func (a alone) unreadable() {
 	dir := a.path("unreadable")
 	a.create(dir, "")
@@ -104,12 +104,12 @@ func (a alone) unreadable() {
 	a.fine(open.Unlock(background), "Lock.Unlock in the folder of what was unreadable")
 }
 
-// toDeprive is a connection that loses its rights as soon as it is not off.
+// toDeprive returns a connection that loses its rights as soon as off is false.
 func (a alone) toDeprive() *struck {
 	return &struck{Conn: a.p.Conn, env: a.p.Env, err: zk.ErrNoAuth, off: true, gives: func([]zk.ACL) {}}
 }
 
-// taught has locks lost, and says what their holders are told.
+// taught has locks lost, and asserts what their holders are told.
 func (a alone) taught() {
 	for _, c := range []struct {
 		name string
@@ -161,12 +161,12 @@ func (a alone) swept() {
 	for _, path := range append(znodes, dir+"/items/"+path.Base(znodes[0])) {
 		a.delete(path)
 	}
-	if err := item.Ack(background); err != nil || len(session) == 0 { // else an answer may have been lost
+	if err := item.Ack(background); err != nil || len(session) == 0 { // otherwise an answer may have been lost
 		a.with(recipes.ErrClaimLost, err, "QueueItem.Ack of what an operator has deleted")
 	}
 }
 
-// claimedOn has a consumer wait for an item that is claimed by another one, and hear of something else.
+// claimedOn has a consumer wait for an item that another one has claimed, and hear of something else.
 func (a alone) claimedOn() {
 	dir := a.path("claimed-on")
 	queue := func() *recipes.Queue { return fifo(a.p, dir) }
@@ -181,7 +181,7 @@ func (a alone) claimedOn() {
 	a.fine(waits(), "Queue.Take of what was given back, after another claim")
 }
 
-// taken has an item taken as soon as it was put, again and again.
+// taken has an item taken as soon as it is put, again and again.
 func (a alone) taken() {
 	q := recipes.NewPriorityQueue(a.p.Conn, a.p.Env, a.path("taken"), recipes.QueueOptions{})
 	for n := range uint16(8) {
@@ -191,7 +191,7 @@ func (a alone) taken() {
 	}
 }
 
-// between is a connection on which something happens before a folder is listed, or a znode in it read.
+// between is a connection on which something happens before a folder is listed or a znode in it is read.
 type between struct {
 	recipes.Conn
 	folder string
@@ -214,7 +214,7 @@ func (b *between) Get(path string) ([]byte, *zk.Stat, error) {
 	return b.Conn.Get(path)
 }
 
-// tookAway has an operator take a task away from its worker, which has seen it and not read it yet.
+// tookAway has an operator take a task away from its worker, which has seen it but not read it yet.
 func (a alone) tookAway() {
 	dir := a.path("took-away")
 	conn := &between{Conn: a.p.Conn}
@@ -238,8 +238,8 @@ func (a alone) tookAway() {
 	a.fine(w.Leave(background), "Worker.Leave")
 }
 
-// neverEmpty has an item come, and the one before it claimed, whenever a consumer that does not wait looks for one, for
-// some times: there is always one that is free.
+// neverEmpty adds an item and claims the one before it each time that a consumer looks for one without waiting, up to a
+// limit: there is always a free item.
 func (a alone) neverEmpty() {
 	dir := a.path("never-empty")
 	other := recipes.NewPriorityQueue(a.p.Conn, a.p.Env, dir, recipes.QueueOptions{})
@@ -262,7 +262,7 @@ func (a alone) neverEmpty() {
 	a.is(err == nil && bytes.Equal(data, []byte{last}), "PriorityQueue.TryTake takes what has come while it was looking")
 }
 
-// owned has two objects of one owner register and remove a name by turns.
+// owned has two objects of one owner register and remove a name in turn.
 func (a alone) owned() {
 	owner := func(name string) *recipes.Names {
 		return recipes.NewNames(a.p.Conn, a.p.Env, a.path("owned"), recipes.NamesOptions{Owner: name})
@@ -306,7 +306,7 @@ func (a alone) keepsLists() {
 	}
 }
 
-// within has goroutines want what one of them has, and a barrier that is for nobody else.
+// within has goroutines compete for what one of them holds, and use a barrier that nobody else uses.
 func (a alone) within() {
 	m := recipes.NewMutex(a.p.Env)
 	a.fine(m.Lock(background), "Mutex.Lock")
@@ -325,7 +325,7 @@ func (a alone) within() {
 	a.fine(d.Leave(background), "DoubleBarrier.Leave of a barrier for nobody")
 }
 
-// triesAgain has a participant make its znode twice, as where a request of an earlier session is executed late.
+// triesAgain has a participant create its znode twice, as when a request of an earlier session is executed late.
 func (a alone) triesAgain() {
 	dir := a.path("tries-again")
 	var all []*recipes.DoubleBarrier
@@ -365,7 +365,7 @@ func (a alone) triesAgain() {
 	}
 }
 
-// behindWriter has one wait for too long to read, behind a writer of another library: it holds nothing.
+// behindWriter has a reader wait for too long behind a writer of another library: the reader holds nothing.
 func (a alone) behindWriter() {
 	ctx, cancel := context.WithCancel(background)
 	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
@@ -387,7 +387,8 @@ func (a alone) behindWriter() {
 	a.with(context.Canceled, end(), "Monitor.Run beside who waits")
 }
 
-// besideWriter has two read for too long while a writer of another library waits, which has no read of its own.
+// besideWriter has two clients read for too long while a writer of another library waits, which has no read znode of
+// its own.
 func (a alone) besideWriter() {
 	ctx, cancel := context.WithCancel(background)
 	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
@@ -414,8 +415,8 @@ func (a alone) besideWriter() {
 	a.with(context.Canceled, end(), "Monitor.Run beside a writer")
 }
 
-// deprived has a member lose its rights, after which something happens to its znode: it is none any more, and does not
-// try again and again.
+// deprived has a member lose its rights. Then something happens to its znode: it is no longer a member, and does not
+// keep trying.
 func (a alone) deprived() {
 	for _, deleted := range []bool{false, true} {
 		dir := a.path(fmt.Sprint("deprived-", deleted))
@@ -427,7 +428,7 @@ func (a alone) deprived() {
 		a.fine(err, "Group.Join")
 		s.off = false
 		if deleted {
-			s.left = 1 // it is refused what it does when it has seen that
+			s.left = 1 // what it does on seeing that is refused
 			a.delete(dir + "/me")
 		} else {
 			a.set(dir+"/me", "data")
@@ -435,7 +436,7 @@ func (a alone) deprived() {
 		a.p.AtRest()
 		a.is(!member, "a member that could not look, or join anew, is told that it is none")
 		a.with(zk.ErrNoAuth, m.Leave(background), "Membership.Leave of a member that could not look, or join anew")
-		a.patiently("children", func() error { // what it may not delete it answers for no more
+		a.patiently("children", func() error { // it no longer answers for what it may not delete
 			proofs, _, err := a.p.Conn.Children(dir + "/_owners")
 			for _, name := range proofs {
 				a.delete(dir + "/_owners/" + name)

@@ -83,7 +83,7 @@ func (a alone) configs() {
 	a.is(len(told) == 2 && same(cached.Get(), "d=5"), "a cached reader is told of each set once")
 }
 
-// queues puts and takes beside znodes that are no items.
+// queues puts and takes beside znodes that are not items.
 func (a alone) queues() {
 	q := recipes.NewQueue(a.p.Conn, a.p.Env, a.path("queue"), recipes.QueueOptions{})
 	for _, item := range []string{"1", "2", "3"} {

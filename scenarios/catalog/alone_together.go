@@ -11,7 +11,7 @@ import (
 	"zksim/recipes"
 )
 
-// goroutines is how many of them use one object.
+// goroutines is how many goroutines use one object.
 const goroutines = 3
 
 // each has goroutines of the client do something at once.
@@ -26,7 +26,7 @@ func (a alone) each(name string, f func(i int) error) {
 	}
 }
 
-// together has several goroutines use one object at once, of the kinds that allow it.
+// together has several goroutines use one object at once, for each recipe that allows it.
 func (a alone) together() {
 	c := recipes.NewCounter(a.p.Conn, a.p.Env, a.path("counter-together"), recipes.CounterOptions{})
 	var of [goroutines][]int64
@@ -110,7 +110,7 @@ func (a alone) updatesTogether() {
 	}
 }
 
-// made returns how many updates were.
+// made returns how many updates were made.
 func made(by [goroutines]bool) (n int) {
 	for _, ok := range by {
 		if ok {

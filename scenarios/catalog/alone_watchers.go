@@ -13,7 +13,7 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// patiently makes a request again until it is answered; the errors say that an earlier try was executed.
+// patiently repeats a request until it is answered. The errors in done say that an earlier try was executed.
 func (a alone) patiently(call string, f func() error, done ...error) {
 	for {
 		err := f()
@@ -26,7 +26,7 @@ func (a alone) patiently(call string, f func() error, done ...error) {
 	}
 }
 
-// set sets a znode for the first time, once.
+// set sets a znode for the first time, exactly once.
 func (a alone) set(path, data string) {
 	a.patiently("set", func() error {
 		_, err := a.p.Conn.Set(path, []byte(data), 0)
@@ -114,7 +114,7 @@ func (n *notes) add(text string) {
 	n.box.Put(text)
 }
 
-// until waits until this was told, after all that was waited for before.
+// until waits until text was told, after everything that was waited for before.
 func (n *notes) until(text string) {
 	for {
 		if next, err := n.box.Get(background); err != nil || next == text {
@@ -123,10 +123,10 @@ func (n *notes) until(text string) {
 	}
 }
 
-// are reports whether this is all that was told.
+// are reports whether texts are all that was told.
 func (n *notes) are(texts ...string) bool { return slices.Equal(n.all, texts) }
 
-// children follows the children of a znode with their data.
+// children follows the children of a znode and their data.
 func (a alone) children() {
 	path := a.path("children")
 	a.create(path, "")
@@ -176,7 +176,7 @@ func (a alone) children() {
 	}), "ChildrenCache.Run on /")
 }
 
-// members joins a group under names that begin as others do.
+// members joins a group under names that are prefixes of others.
 func (a alone) members() {
 	g := recipes.NewGroup(a.p.Conn, a.p.Env, a.path("group"), recipes.GroupOptions{})
 	join := func(name string) *recipes.Membership {
@@ -243,7 +243,7 @@ func (f *fleeting) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	return f.Conn.Multi(ops...)
 }
 
-// fleets has a znode come and go when the time to settle has passed, and before the watcher has looked again.
+// fleets has a znode come and go after the time to settle has passed, before the watcher looks again.
 func (a alone) fleets() {
 	conn := &fleeting{Conn: a.p.Conn, path: a.path("fleeting")}
 	w := recipes.NewPatientChildrenWatch(conn, a.p.Env, conn.path, time.Second, recipes.WatchOptions{})

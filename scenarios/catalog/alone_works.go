@@ -21,7 +21,7 @@ func (a alone) transactions() {
 	a.presumed(a.path("presumed"))
 }
 
-// presumed ends a transaction of which one vote is missing: what the znode says is for participants in any language.
+// presumed ends a transaction with one vote missing: participants in any language can read what the znode says.
 func (a alone) presumed(dir string) {
 	c := recipes.NewTransaction(a.p.Conn, a.p.Env, dir, recipes.TransactionOptions{})
 	a.fine(c.Begin(background, nil, "a"), "Transaction.Begin")
@@ -35,7 +35,7 @@ func (a alone) presumed(dir string) {
 	a.is(string(data) == "aborted", "the decision of a transaction that lacks a vote is there to be read")
 }
 
-// transaction is one of a coordinator and two sites in one client, of which the last site votes as said.
+// transaction runs a transaction of a coordinator and two sites in one client. The last site votes yes or no as told.
 func (a alone) transaction(dir string, form recipes.Form, yes bool) {
 	at := func(site string) *recipes.Transaction {
 		t := recipes.NewTransaction(a.p.Conn, a.p.Env, dir, recipes.TransactionOptions{Site: site, Form: form})
@@ -82,7 +82,7 @@ func (a alone) transaction(dir string, form recipes.Form, yes bool) {
 	}
 	d, err := c.Finish(background)
 	a.is(err == nil && d == want, "Transaction.Finish decides by the votes")
-	for _, path := range strangers { // what is not empty cannot be forgotten
+	for _, path := range strangers { // a transaction that is not empty cannot be forgotten
 		a.delete(path)
 	}
 	for _, t := range []*recipes.Transaction{c, x, y} {
@@ -100,7 +100,7 @@ func (a alone) transaction(dir string, form recipes.Form, yes bool) {
 	})
 }
 
-// tasks has a master, a worker and a client in one.
+// tasks is a master, a worker and a client in one process.
 func (a alone) tasks() {
 	dir := a.path("pool")
 	client := recipes.NewTaskClient(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{})
@@ -128,7 +128,7 @@ func (a alone) tasks() {
 	a.withdrawn(dir + "-idle")
 	a.fine(worker.Leave(background), "Worker.Leave")
 	a.is(len(worker.Znodes()) == 0, "nothing is left of a worker that has left")
-	a.p.AtRest() // a master that has nothing to do asks for nothing
+	a.p.AtRest() // an idle master sends no requests
 	cancel()
 	a.with(context.Canceled, waits(), "Master.Run until it is cancelled")
 }
@@ -138,7 +138,7 @@ func (a alone) inTurn(dir string, client *recipes.TaskClient, workers ...*recipe
 	workers = append(workers, workerOf(a.p, dir))
 	for _, w := range workers {
 		a.p.Register(w.Znodes)
-		for there := false; !there; { // it may be given up before it has registered
+		for there := false; !there; { // it may give up before it has registered
 			a.fine(inVain(a.p, answer(w.Next))(background), "Worker.Next, without a task,")
 			exists, _, err := a.p.Conn.Exists(w.Znodes()[0])
 			there = exists && err == nil // the library says that it exists when it cannot ask
@@ -152,7 +152,7 @@ func (a alone) inTurn(dir string, client *recipes.TaskClient, workers ...*recipe
 		tasks = append(tasks, task)
 	}
 	for i, w := range workers {
-		next, err := w.Next(background) // waits forever if all tasks are the other's
+		next, err := w.Next(background) // waits forever if the other has all tasks
 		a.fine(err, "Worker.Next in turn")
 		a.fine(w.Done(background, next, nil), "Worker.Done in turn")
 		if i > 0 {
@@ -181,7 +181,7 @@ func (l assigning) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	return l.Conn.Multi(ops...)
 }
 
-// keepsLead has a worker leave right before it is given a task: that is no reason for a master to resign.
+// keepsLead has a worker leave right before it gets a task: no reason for a master to resign.
 func (a alone) keepsLead() {
 	dir := a.path("keeps-lead")
 	for _, folder := range []string{"", "/tasks", "/workers", "/workers/w", "/assign", "/assign/w"} {
@@ -207,7 +207,7 @@ func (a alone) keepsLead() {
 	a.fine(task.Forget(background), "Task.Forget of one that nobody has")
 }
 
-// withdrawn forgets a task that no worker has, in a pool where there is none.
+// withdrawn forgets a task that no worker has, in a pool without workers.
 func (a alone) withdrawn(dir string) {
 	task, err := recipes.NewTaskClient(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{}).Submit(background, nil)
 	a.fine(err, "TaskClient.Submit without a master")
@@ -229,15 +229,15 @@ func (a alone) monitors() {
 	a.overdue(dir, "second", alarms)
 	ends = append(ends, a.readers(ctx, alarms))
 	ends = append(ends, a.monitor(ctx, a.path("never-locked"), holdsTooLong, alarms))
-	a.p.AtRest() // while nothing changes nothing is asked for, also of a lock that nobody has ever wanted
+	a.p.AtRest() // while nothing changes it asks nothing, even of a lock that nobody ever wanted
 	cancel()
 	for _, end := range ends {
 		a.with(context.Canceled, end(), "Monitor.Run until it is cancelled")
 	}
 }
 
-// readers has two read for too long, one after the other, while the queue does not change any more. The function that
-// it returns waits for the end of the monitor.
+// readers has two clients read for too long, one after the other, while the queue no longer changes. end waits for the
+// end of the monitor.
 func (a alone) readers(ctx context.Context, alarms *recipes.Mailbox[recipes.Overdue]) (end func() error) {
 	dir := a.path("monitored-readers")
 	session := a.p.Env.SessionEvents()
@@ -268,7 +268,7 @@ func (a alone) readers(ctx context.Context, alarms *recipes.Mailbox[recipes.Over
 	return end
 }
 
-// newFolder monitors a lock whose folder is made while the monitor looks for it.
+// newFolder monitors a lock whose folder is created while the monitor looks for it.
 func (a alone) newFolder() {
 	ctx, cancel := context.WithCancel(background)
 	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
@@ -283,7 +283,7 @@ func (a alone) newFolder() {
 }
 
 // deadlines is an environment that asserts how many contexts with a deadline are open at once: each takes up memory
-// until that, or until it is ended.
+// until its deadline, or until it is ended.
 type deadlines struct {
 	recipes.Env
 	a    alone
@@ -298,7 +298,7 @@ func (d *deadlines) WithTimeout(ctx context.Context, limit time.Duration) (conte
 	return ctx, end
 }
 
-// monitoredAgain runs a monitor twice while one holds the lock, and others come to want it.
+// monitoredAgain runs a monitor twice while one client holds the lock and others begin to wait for it.
 func (a alone) monitoredAgain() {
 	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
 	dir := a.path("monitored-again")
@@ -326,14 +326,14 @@ func (a alone) monitoredAgain() {
 	a.fine(l.Unlock(background), "Lock.Unlock beside a monitor that runs twice")
 }
 
-// The limits of the monitors. While readers hold a lock for too long the monitor looks at the first of them once more,
-// for a second each time that it waits for an answer, before it tells of the second.
+// The limits of the monitors. While readers hold a lock for too long, the monitor looks once more at the first of them,
+// for a second each time that it waits for an answer, before it reports the second.
 const (
 	holdsTooLong = time.Second
 	readsTooLong = 10 * time.Second
 )
 
-// monitor runs a monitor; the function that it returns waits for its end.
+// monitor runs a monitor; end waits until it has ended.
 func (a alone) monitor(ctx context.Context, dir string, limit time.Duration,
 	alarms *recipes.Mailbox[recipes.Overdue]) (end func() error) {
 	m := recipes.NewMonitor(a.p.Conn, a.p.Env, dir, recipes.MonitorOptions{Limit: limit, Alarm: alarms.Put})

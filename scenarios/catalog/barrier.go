@@ -17,7 +17,7 @@ import (
 
 const barrierPath = "/barrier"
 
-// barrierRounds is that program with our barrier.
+// barrierRounds is [workload.BarrierRounds] with our barrier.
 func barrierRounds(change, wait workload.Limiter) func(p *engine.Process) {
 	return workload.BarrierRounds(change, wait, func(p *engine.Process) *recipes.Barrier {
 		return recipes.NewBarrier(p.Conn, p.Env, p.Path(barrierPath), recipes.BarrierOptions{})
@@ -28,8 +28,8 @@ func newBarrier(p *engine.Process) workload.Barrier {
 	return recipes.NewBarrier(p.Conn, p.Env, p.Path(barrierPath), recipes.BarrierOptions{})
 }
 
-// barrierAsked makes a program in which the first client holds the barrier in each round, and the others do nothing but
-// wait for it, again and again.
+// barrierAsked makes a program in which the first client holds the barrier in each round, and the others only wait for
+// it, again and again.
 func barrierAsked(newBarrier func(p *engine.Process) workload.Barrier) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		g := workload.NewGate(p, newBarrier(p), workload.Unlimited, workload.Unlimited)
@@ -52,8 +52,8 @@ func barrierChanged(p *engine.Process) {
 	g.Rounds(p.Rounds, turn)
 }
 
-// lastChangeStands is the judge of that program: if the last change began after all others had ended, it is what is
-// left.
+// lastChangeStands is the judge of barrierChanged: if the last change began after all others had ended, its state is
+// what is left.
 func lastChangeStands(h *history.History) error {
 	var last history.Event
 	var alone int32 // the object whose change it is
@@ -80,14 +80,14 @@ func lastChangeStands(h *history.History) error {
 	return nil
 }
 
-// askedScenario has leaders deposed under clients that do nothing but ask: only a write of their own tells them so.
+// askedScenario has leaders deposed under clients that only ask: only a write of their own tells them so.
 func askedScenario(s engine.Scenario) engine.Scenario {
 	s.Servers, s.Faults = []int{3}, faults.MustParse("depose=3 elect=1")
 	return s
 }
 
-// barrierRelay is a program in which one client holds the broken barrier, the
-// second passes it and holds it for long, and the others wait in each round.
+// barrierRelay makes a program in which one client holds the broken barrier, the second passes it and holds it for
+// long, and the others wait in each round.
 func barrierRelay(f mutants.Flaw) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		g := workload.NewGate(p, mutants.NewBarrier(p.Conn, p.Env, p.Path(barrierPath), f), workload.Unlimited,
@@ -175,7 +175,7 @@ var barrierScenarios = []engine.Scenario{
 		Program: heldAgain(func(p *engine.Process) workload.Barrier {
 			return recipes.NewBarrier(p.Conn, p.Env, p.Path(barrierPath), recipes.BarrierOptions{})
 		}),
-		Faults: faults.Contract().Except("overtake"), // who connects again waits for what it watches
+		Faults: faults.Contract().Except("overtake"), // a client that reconnects waits for what it watches
 		Goals:  []engine.Goal{workload.GoalHeldAgain, workload.GoalGaveUp("wait")},
 	}),
 	heldAgainScenario(mutated(mutants.HeldAgain, engine.Scenario{

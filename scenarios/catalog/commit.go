@@ -34,8 +34,7 @@ type committer interface {
 // newCommitter makes a participant; site is empty for the coordinator.
 type newCommitter func(p *engine.Process, dir, site string) committer
 
-// A participant waits so long, a number of times, for others, since they may have
-// crashed.
+// commitPatience is how long a participant waits for others, a number of times: they may have crashed.
 const commitPatience = 10 * time.Second
 
 func newTransaction(f recipes.Form) newCommitter {
@@ -52,10 +51,8 @@ func newBrokenTransaction(f mutants.Flaw) newCommitter {
 
 const commitDir = "/commit"
 
-// transactions makes a program of one transaction a round, in which participants
-// lose patience after so many tries. All clients are sites, and the first one is
-// the coordinator as well. In every second transaction the second client votes
-// no.
+// transactions makes a program of one transaction a round. Participants lose patience after so many tries. All clients
+// are sites, and the first one is also the coordinator. In every second transaction the second client votes no.
 func transactions(tries int, maker newCommitter) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		workload.Rounds(p, func(r int) error {
@@ -128,7 +125,7 @@ func (c participant) do(op string, f func(ctx context.Context) error) error {
 	return c.record(op, func() error { return f(ctx) })
 }
 
-// wait is do for an operation that waits for others.
+// wait is like do, for an operation that waits for others.
 func (c participant) wait(op string, f func(ctx context.Context) error) (err error) {
 	for range c.tries {
 		err = c.do(op, func(ctx context.Context) error {
@@ -176,9 +173,9 @@ func (c participant) vote(yes bool) error {
 	return err
 }
 
-// learn waits for the decision, or asks for one if that takes too long, and
-// learns it twice, as after a restart; in a brief run some do. The error zk.ErrNoNode is for those that
-// the transaction has no claim on: they have neither begun it nor voted.
+// learn waits for the decision, or asks for one if that takes too long, and learns it again, as after a restart; in a
+// brief run only some do. The error zk.ErrNoNode is for clients on which the transaction has no claim: they have
+// neither begun it nor voted.
 func (c participant) learn(claim bool) error {
 	var d recipes.Decision
 	err := c.wait("outcome", func(ctx context.Context) (err error) {
@@ -227,7 +224,7 @@ func commitForm(name, doc string, f recipes.Form, goals ...engine.Goal) engine.S
 	})
 }
 
-// toTheCoordinator is a judge of votes that notify no site but that which has voted.
+// toTheCoordinator is a judge: a vote may notify no site other than the one that voted.
 func toTheCoordinator(h *history.History) error {
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -246,7 +243,7 @@ func commitMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	return commitScenario(s)
 }
 
-// commitScenarios are those of two-phase commit.
+// commitScenarios are the scenarios of two-phase commit.
 var commitScenarios = []engine.Scenario{
 	commitForm("all-sites", "every site watches all votes and decides, under every fault", recipes.AllSites),
 	commitForm("coordinator", "only the coordinator watches the votes, under every fault", recipes.ByCoordinator),
@@ -287,12 +284,12 @@ var (
 			return false
 		}}
 	goalAbort = engine.Goal{Name: "a transaction that is aborted", Reached: workload.Told("aborted")}
-	// goalLostVote is a vote whose site is told that nobody knows.
+	// goalLostVote is a vote whose site is told that the outcome is unknown.
 	goalLostVote = engine.Goal{Name: "a lost reply after a vote",
 		Reached: workload.LostAfter("", func(e *history.Event) bool {
 			return e.Kind == history.Changed && (e.Data == "yes" || e.Data == "no")
 		})}
-	// goalBeaten is somebody who gives up waiting just before the last vote.
+	// goalBeaten is a client that gives up waiting just before the last vote.
 	goalBeaten = engine.Goal{Name: "a commit while somebody asks for an abort", Reached: func(h *history.History) bool {
 		asked := map[string]bool{}
 		for i := range h.Events {
@@ -318,8 +315,7 @@ var (
 			}
 			return false
 		}}
-	// goalFailedSite is an abort because a site has failed, with nobody who gave
-	// up waiting.
+	// goalFailedSite is an abort because a site has failed, when nobody gave up waiting.
 	goalFailedSite = engine.Goal{Name: "a transaction that is aborted because a site has failed",
 		Reached: func(h *history.History) bool {
 			failed := false

@@ -34,7 +34,7 @@ func newFlaggedConfig(p *engine.Process) workload.FullConfig {
 	return stepwise{recipes.NewFlaggedConfig(p.Conn, p.Env, p.Path(workload.ConfigDir), recipes.ConfigOptions{}), p}
 }
 
-// newMixedConfig makes even clients update step by step, and odd ones at once.
+// newMixedConfig has even clients update step by step, and odd ones at once.
 func newMixedConfig(p *engine.Process) workload.FullConfig {
 	if p.ID%2 == 0 {
 		return newFlaggedConfig(p)
@@ -88,7 +88,7 @@ func newBrokenConfig(f mutants.Flaw) func(p *engine.Process) workload.FullConfig
 	}
 }
 
-// oneUpdater makes all clients but the first leave updates alone.
+// oneUpdater lets only the first client update.
 func oneUpdater(newConfig func(p *engine.Process) workload.FullConfig) func(p *engine.Process) workload.FullConfig {
 	return func(p *engine.Process) workload.FullConfig {
 		if p.ID == 1 {
@@ -111,7 +111,7 @@ func makeZnodes(pathsAndData ...string) (setup []model.Request) {
 	return setup
 }
 
-// updatesAlone is a program of one update that nobody else overtakes.
+// updatesAlone is a program of one updater, which nobody overtakes.
 func updatesAlone(p *engine.Process) {
 	if p.ID > 1 {
 		return

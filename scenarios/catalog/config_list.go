@@ -14,7 +14,7 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// configScenarios are those of the configurations.
+// configScenarios are the scenarios of the configurations.
 var configScenarios = []engine.Scenario{
 	configScenario(engine.Scenario{
 		Name: "config/config", Doc: "the configuration that is updated in one multi, under every fault",
@@ -116,7 +116,7 @@ func configScenario(s engine.Scenario) engine.Scenario {
 // configFlag is the data of the configuration's znode while an update goes on step by step.
 const configFlag = "changing"
 
-// stepByStep has updates judged that take more than one step.
+// stepByStep adds the judge of updates that take more than one step.
 func stepByStep(s engine.Scenario) engine.Scenario {
 	s.Checkers = append(slices.Clip(s.Checkers), checkers.Overtaken{Flag: configFlag})
 	return s

@@ -14,9 +14,9 @@ import (
 
 const counterPath = "/counter"
 
-// countAndGuess makes a program in which the first client adds one in each round, the second asks, the fourth adds
-// zero, which is to ask, too, and the others change the number to itself if it is the one of their round, which they
-// have not asked for.
+// countAndGuess makes a program in which the first client adds one in each round, the second asks, and the fourth adds
+// zero, which also asks. The others set the number to itself if it equals the number of their round, without asking
+// first.
 func countAndGuess(newCounter func(p *engine.Process) workload.FullCounter) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		c := newCounter(p)

@@ -15,12 +15,12 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// foldersOf are folders that recipes make in theirs, and what some of the calls ask for.
+// foldersOf are folders that recipes make in their own, and others that some of the calls ask for.
 var foldersOf = []string{"assign", "assign/known", "candidates", "claims",
 	"gate", "items", "known", "leases", "masters",
 	"one", "status", "status/known", "tasks", "turns", "workers"}
 
-// restricted is a setup of folders for every recipe in which nobody may do more than that.
+// restricted is a setup of folders for every recipe, in which nobody has more rights than perms.
 func restricted(dir string, perms int32, more ...string) []model.Request {
 	setup := []model.Request{engine.Mkdir(dir)}
 	for _, name := range slices.Concat(foldersOf, more) {
@@ -43,8 +43,8 @@ func only(names string) func(call string) bool {
 	return func(call string) bool { return slices.Contains(list, call) }
 }
 
-// ends makes a program that makes some calls, and asserts that each ends with an error. Where the answer to a write is
-// lost, some calls cannot say that it was refused.
+// ends makes a program that makes the chosen calls and asserts that each ends with the error want. Where the answer to
+// a write is lost, some calls cannot say that it was refused.
 func ends(
 	want error, chosen func(call string) bool, prepare func(ctx context.Context, p *engine.Process) *engine.Process,
 ) func(p *engine.Process) {
@@ -81,12 +81,12 @@ func closed(_ context.Context, p *engine.Process) *engine.Process {
 		p.Fail(err)
 		return nil
 	}
-	q.Conn.Exists(q.Path("/dir")) // with whatever result: it has a session, or has lost it
+	q.Conn.Exists(q.Path("/dir")) // whatever the result: it has a session, or has lost it
 	q.Conn.Close()
 	return q
 }
 
-// What a client that may only read is not refused, and one that may do all but read.
+// The calls that are not refused to a client that may only read, and to one that may do everything except read.
 const (
 	reads = "Lock.Contenders RevocableLock.Queue Election.Leader Election.AwaitLeader Election.Candidates " +
 		"Barrier.Release Barrier.Wait Queue.Take Queue.TryTake Queue.Claim Queue.TryClaim Queue.Len " +
@@ -117,12 +117,13 @@ var deniedScenarios = []engine.Scenario{
 		restricted("/dir", zk.PermAll&^zk.PermRead, "decision"), ends(zk.ErrNoAuth, allBut(writes), asIs), blind...),
 }
 
-// blind is what a client that cannot look for its znode does not survive: the loss of the answer to a create.
+// blind are the faults that a client which cannot look for its znode does not survive: they lose the answer to a
+// create.
 var blind = []string{"lose-request", "lose-reply", "deliver-close", "broken-pipe", "late-commit", "disconnect",
 	"depose", "elect", "stale-read", "failover", "expire", "learn-late", "expiry-lag", "late-request", "zombie",
 	"handshake", "refuse"}
 
-// denied is a scenario of one client, under every fault but these.
+// denied is a scenario of one client, under every fault except those in without.
 func denied(
 	name, doc string, setup []model.Request, program func(p *engine.Process), without ...string,
 ) engine.Scenario {

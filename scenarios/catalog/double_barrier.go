@@ -16,7 +16,7 @@ import (
 
 const doubleBarrierDir = "/double"
 
-// newDoubleBarrier makes the correct one.
+// newDoubleBarrier makes the correct double barrier.
 func newDoubleBarrier(how recipes.Leaving) func(p *engine.Process, n int) workload.FullDoubleBarrier {
 	return func(p *engine.Process, n int) workload.FullDoubleBarrier {
 		return recipes.NewDoubleBarrier(p.Conn, p.Env, p.Path(doubleBarrierDir), n,
@@ -47,11 +47,11 @@ func doubleBarrierMutant(f mutants.Flaw, s engine.Scenario, m workload.Meeting) 
 	return workload.BaseDoubleBarrier(s, m)
 }
 
-// leaving are the events that leavingFanOut heeds.
+// leaving are the kinds of events that leavingFanOut reads.
 var leaving = []string{"invoke", "return", "changed", "deleted", "notify"}
 
-// leavingFanOut is a judge of how many clients that leave are notified by others: of one end or mark of a member at
-// most most, and of all of a round together total, of so many clients. Who waits for the next round is not among them.
+// leavingFanOut is a judge of how many leaving clients others notify: at most most by one end or mark of a member, and
+// at most total in a whole round. Clients that wait for the next round do not count.
 func leavingFanOut(bounds func(clients int) (most, total int)) func(h *history.History) error {
 	type change struct {
 		by       int32

@@ -12,15 +12,14 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// sessionsLast is every fault after which all clients are still there, with their
-// sessions.
+// sessionsLast are the faults after which all clients still exist, with their sessions.
 var sessionsLast = faults.Contract().Except("crash", "cancel", "expire", "learn-late", "late-request", "expiry-lag",
 	"zombie", "pause", "depose")
 
-// doubleBarrierScenarios are those of the double barrier.
+// doubleBarrierScenarios are the scenarios of the double barrier.
 var doubleBarrierScenarios = listed(slices.Concat(
 	leavingScenarios("lowest", recipes.LeaveLowest, "the lowest waits for the highest and all others for the lowest",
-		leavingFanOut(func(n int) (int, int) { return n - 1, 2 * (n - 1) })), // each for the lowest, then that for all
+		leavingFanOut(func(n int) (int, int) { return n - 1, 2 * (n - 1) })), // each for the lowest, then it for all
 	leavingScenarios("naive", recipes.LeaveNaive, "those who leave watch all children",
 		leavingFanOut(func(n int) (int, int) { return n - 1, n * (n - 1) / 2 })), // the i-th to go for the i-1 before it
 	leavingScenarios("sequential", recipes.LeaveSequential, "those who leave watch one neighbour each", oneEach),
@@ -75,7 +74,7 @@ var doubleBarrierScenarios = listed(slices.Concat(
 	},
 ))
 
-// listed has the rounds of the recipes judged by the lists of their members. Mutants keep none.
+// listed has the rounds of the recipes judged by their lists of members. Mutants keep none.
 func listed(all []engine.Scenario) []engine.Scenario {
 	for i := range all {
 		s := &all[i]
@@ -87,20 +86,19 @@ func listed(all []engine.Scenario) []engine.Scenario {
 	return all
 }
 
-// oneEach is the judge of those who watch one neighbour each: of the marks, the last of them for the highest as well,
-// and of the ends.
+// oneEach is the judge for members that watch one neighbour each. It counts the marks, of which the last is also for
+// the highest, and the ends.
 var oneEach = leavingFanOut(func(n int) (int, int) { return 1, (n - 1) + 1 + (n - 1) - 1 })
 
-// fanOut makes a scenario without faults in which it is counted who is notified.
+// fanOut makes a scenario without faults that counts who is notified.
 func fanOut(s engine.Scenario, newBarrier func(p *engine.Process, n int) workload.FullDoubleBarrier) engine.Scenario {
 	s.Clients, s.Rounds = 6, 1
 	return workload.BaseDoubleBarrier(s, workload.Meeting{Enter: workload.Unlimited, Leave: workload.Unlimited, Stay: 2,
 		NewBarrier: newBarrier}).Without("gather") // nobody gives up
 }
 
-// leavingScenarios are those of one way to leave: under every fault, with clients that
-// give up; with clients that wait forever, where all of them must get
-// through all rounds; and without faults, judged by the members that they notify.
+// leavingScenarios are the scenarios of one way to leave: under every fault, with clients that give up; with clients
+// that wait forever and must all get through all rounds; and without faults, judged by the members that they notify.
 func leavingScenarios(
 	name string, how recipes.Leaving, doc string, notified func(h *history.History) error,
 ) []engine.Scenario {

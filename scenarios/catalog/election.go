@@ -23,8 +23,7 @@ const (
 	candidatesDir = electionDir + "/candidates"
 )
 
-// withFollower adds a goroutine that waits for a leader, with patience for a while; not
-// in a brief run.
+// withFollower adds a goroutine that waits for a leader for a while, except in a brief run.
 func withFollower(program func(p *engine.Process)) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		if !workload.Brief(p) {
@@ -58,10 +57,10 @@ func observed(newElector func(p *engine.Process) workload.FullElector) func(p *e
 	})
 }
 
-// awaitLeader starts that goroutine.
+// awaitLeader starts a goroutine that waits for a leader once.
 func awaitLeader(p *engine.Process) { p.Env.Go("follower", func() { awaitOnce(p) }) }
 
-// awaitOnce waits for a leader for a second.
+// awaitOnce waits up to a second for a leader.
 func awaitOnce(p *engine.Process) {
 	defer recipes.Forget(p.Env)()
 	ctx, end := p.Env.WithTimeout(context.Background(), time.Second)
@@ -69,7 +68,7 @@ func awaitOnce(p *engine.Process) {
 	awaitUntil(ctx, p)
 }
 
-// awaitUntil waits for a leader, as one that knows nothing of those before, until ctx is done.
+// awaitUntil waits for a leader until ctx is done. It knows nothing of earlier leaders.
 func awaitUntil(ctx context.Context, p *engine.Process) {
 	defer recipes.Forget(p.Env)()
 	e := recipes.NewElection(p.Conn, p.Env, p.Path(electionDir), recipes.ElectionOptions{})
@@ -82,7 +81,7 @@ func awaitUntil(ctx context.Context, p *engine.Process) {
 	}
 }
 
-// withPatience adds a goroutine that waits for leaders, one after the other, until nothing else can happen; not in a
+// withPatience adds a goroutine that waits for leaders, one after the other, until nothing else can happen; except in a
 // brief run.
 func withPatience(program func(p *engine.Process)) func(p *engine.Process) {
 	return func(p *engine.Process) {
@@ -105,8 +104,7 @@ func awaitAgain(p *engine.Process) {
 	}
 }
 
-// slowFirst is a program in which c1 takes long to acknowledge, and the others
-// stay long.
+// slowFirst is a program in which c1 takes long to acknowledge and the others lead for long.
 func slowFirst(p *engine.Process) {
 	steps := workload.Pace{Procedure: 1, Stay: 40}
 	if p.ID == 1 {
@@ -129,8 +127,8 @@ func newBrokenElection(f mutants.Flaw) func(p *engine.Process) workload.FullElec
 	}
 }
 
-// reign makes a program of candidates that lead until they are told to stop, or nothing happens any more.
-// Meanwhile they do something else, for so many steps.
+// reign makes a program of candidates that lead until they are told to stop, or until nothing more happens. Meanwhile
+// they do something else for busy steps.
 func reign(busy int, newElector func(p *engine.Process) workload.FullElector) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		e := newElector(p)
@@ -202,7 +200,8 @@ func electionHerd(s engine.Scenario, newElector func(p *engine.Process) workload
 	return electionScenario(s)
 }
 
-// endNotifies reports whether the end of one candidate, whose name ends so, notifies that many other clients.
+// endNotifies returns the condition of a goal: the end of one candidate whose name has the suffix notifies at least
+// that many other clients.
 func endNotifies(others int, suffix string) func(h *history.History) bool {
 	return func(h *history.History) bool {
 		owner, notified := map[int64]int32{}, map[int64]map[int32]bool{} // by the txn that deletes it
@@ -220,7 +219,7 @@ func endNotifies(others int, suffix string) func(h *history.History) bool {
 	}
 }
 
-// electionScenarios are those of the elections.
+// electionScenarios are the scenarios of the elections.
 var electionScenarios = []engine.Scenario{
 	electionScenario(engine.Scenario{
 		Name: "election/election", Doc: "the election under every fault",

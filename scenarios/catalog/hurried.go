@@ -15,7 +15,8 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// digits has a lock with contenders that no server has numbered, and with some that it could have: they are in order.
+// digits has a lock with contenders whose numbers no server gave, and with some that a server could give: all are in
+// order.
 func (a alone) digits() {
 	dir := a.path("digits")
 	a.create(dir, "")
@@ -29,7 +30,7 @@ func (a alone) digits() {
 	a.is(err == nil && lines(list) == "plus first second", "contenders are in the order of their numbers")
 }
 
-// unlocks gives up a mutex that nobody has.
+// unlocks unlocks a mutex that nobody holds.
 func (a alone) unlocks() {
 	panics := false
 	func() {
@@ -39,7 +40,7 @@ func (a alone) unlocks() {
 	a.is(panics, "Mutex.Unlock of a mutex that nobody has panics")
 }
 
-// hurried gives calls up at once or a little later, so that what they have made must go in the background.
+// hurried gives calls up at once or a little later, so that what they have made must be cleaned up in the background.
 func hurried(p *engine.Process) {
 	if p.ID > 1 {
 		return
@@ -63,8 +64,8 @@ func hurried(p *engine.Process) {
 	}
 }
 
-// leisure is an environment that has requests made by goroutines of their own, as a live one does. So one that is given
-// up has perhaps not been sent yet.
+// leisure is an environment that makes each request in a goroutine of its own, as a live one does. A request that is
+// given up has perhaps not been sent yet.
 type leisure struct {
 	recipes.Env
 	left []<-chan zk.Event // of requests that were given up: closed at their ends
@@ -105,15 +106,15 @@ func (e *leisure) Undo(name string, f func()) {
 	})
 }
 
-// belated is a connection on which a multi with a ticket, or one that makes a participant of a double barrier or a
-// member, is taken for lost, and executed later: as one that was sent in an earlier session, which the servers still
-// keep. The next one with the same ticket, or for the same participant or member, is executed at once.
+// belated is a connection that reports some multis as lost and executes them later: those with a ticket, and those that
+// create a member of a double barrier or a group. They are like requests of an earlier session that the servers still
+// keep. The next one with the same ticket, or for the same member, is executed at once.
 type belated struct {
 	recipes.Conn
 	env   recipes.Env
 	steps func(n int)
-	group string   // the path of
-	late  []string // what such are known by
+	group string   // the path of the group
+	late  []string // the keys of multis that were late
 }
 
 // belatedly returns the process with such a connection.
@@ -148,7 +149,7 @@ func (b *belated) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	return nil, zk.ErrConnectionClosed
 }
 
-// soon runs f with a context that ends after some steps, which the environment draws.
+// soon runs f with a context that ends after some steps; the environment draws how many.
 func (a alone) soon(f func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancel(background)
 	n, _ := strconv.ParseInt(a.p.Env.UUID()[:1], 16, 0)
@@ -164,7 +165,7 @@ func (a alone) soon(f func(ctx context.Context) error) error {
 	return err
 }
 
-// gaveUp begins a transaction, submits a task and joins a transaction, and gives up.
+// gaveUp begins a transaction, submits a task, joins a transaction, and gives up.
 func (a alone) gaveUp() {
 	begun := func(site string) *recipes.Transaction {
 		return recipes.NewTransaction(a.p.Conn, a.p.Env, a.path("begun"), recipes.TransactionOptions{Site: site})
@@ -214,8 +215,8 @@ func (a alone) gaveUp() {
 	}
 }
 
-// rivals has one coordinator give up while another begins a transaction by the same name: what the first one undoes is
-// not that of the second.
+// rivals has one coordinator give up while another begins a transaction of the same name: the first undoes nothing of
+// the second's.
 func (a alone) rivals() {
 	at := func(site string) *recipes.Transaction {
 		return recipes.NewTransaction(a.p.Conn, a.p.Env, a.path("rivals"), recipes.TransactionOptions{Site: site})
@@ -250,7 +251,7 @@ func (a alone) rivals() {
 	a.ends(append(sites, c)...)
 }
 
-// meets has two objects meet in a double barrier, of which one is used as process other uses it. Each round is of both.
+// meets has two objects meet in a double barrier; one of them belongs to the process other. Both are in each round.
 func (a alone) meets(other *engine.Process) {
 	at := func(p *engine.Process) *recipes.DoubleBarrier {
 		return recipes.NewDoubleBarrier(p.Conn, p.Env, a.path("meets"), 2, recipes.DoubleBarrierOptions{})
@@ -277,7 +278,7 @@ func (a alone) meets(other *engine.Process) {
 	wait()
 }
 
-// joins has two objects join a group by one name, which somebody takes away from the first.
+// joins has two objects join a group by one name, which an operator takes away from the first.
 func (a alone) joins() {
 	in := [2]bool{}
 	join := func(i int) (*recipes.Membership, error) {
@@ -301,7 +302,7 @@ func (a alone) joins() {
 	}
 }
 
-// overwrites gives updates of a configuration up, and uses the memory again in which their values were.
+// overwrites gives updates of a configuration up, and reuses the memory of their values.
 func (a alone) overwrites() {
 	c := recipes.NewConfig(a.p.Conn, a.p.Env, a.path("config"), recipes.ConfigOptions{})
 	var set recipes.ConfigSet

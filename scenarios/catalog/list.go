@@ -1,5 +1,5 @@
-// Package catalog is the scenarios of the recipes of this module, and of the mutants, which are recipes
-// with one documented bug each.
+// Package catalog holds the scenarios of this module's recipes and of the mutants, which are recipes with one
+// documented bug each.
 package catalog
 
 import (
@@ -8,7 +8,7 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// All is every scenario, in the order of the report.
+// All holds every scenario, in the order of the report.
 var All = sourced(frugal(slices.Concat(
 	lockScenarios,
 	barrierScenarios,

@@ -47,8 +47,8 @@ func lockMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	return lockScenario(s)
 }
 
-// lockPatiently is a program that tries again when Lock fails, as a caller does
-// who knows that connections come and go.
+// lockPatiently makes a program that tries again when Lock fails, like a caller that knows that connections come and
+// go.
 func lockPatiently(newLocker func(p *engine.Process) workload.FullLocker) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		l := newLocker(p)

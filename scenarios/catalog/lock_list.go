@@ -10,7 +10,7 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// lockScenarios are those of the locks.
+// lockScenarios are the scenarios of the locks.
 var lockScenarios = []engine.Scenario{
 	lockScenario(engine.Scenario{
 		Name: "lock/lock", Doc: "the fair lock under every fault",
@@ -84,7 +84,7 @@ func withLosses(plan faults.Plan) faults.Plan {
 	return append(faults.MustParse("disconnect=2 expire=2"), plan...)
 }
 
-// besideOthers puts a znode into the lock's that no lock has made.
+// besideOthers puts a znode that no lock has made into the lock's folder.
 func besideOthers(s engine.Scenario) engine.Scenario {
 	s.Setup = append(s.Setup[:len(s.Setup):len(s.Setup)], engine.Mkdir(lockDir+"/README"))
 	return s

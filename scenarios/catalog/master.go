@@ -41,7 +41,7 @@ type (
 
 const poolDir = "/pool"
 
-// roles are those that a process plays.
+// roles are the roles that a process plays.
 type roles struct {
 	submit submitter
 	master taskMaster
@@ -65,10 +65,10 @@ func newBrokenPool(f mutants.Flaw) func(p *engine.Process) roles {
 	}
 }
 
-// poolOf makes a program in which every process plays all roles, so that whoever
-// survives needs nobody else. The odd ones submit a task in every other round, the even ones in those between.
-// The process ends its master and its worker when its own tasks are done, or after a while if it has none; those
-// that its worker has left go to others. In a brief run, where only leaders have tasks, followers are only workers.
+// poolOf makes a program in which every process plays all roles, so that a survivor needs nobody else. Odd processes
+// submit a task in every other round, even ones in the rounds between. A process ends its master and its worker when
+// its own tasks are done, or after a while if it has none; tasks that its worker has left go to others. In a brief run,
+// where only leaders have tasks, followers are only workers.
 func poolOf(newRoles func(p *engine.Process) roles) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		ctx, stop := context.WithCancel(context.Background())
@@ -90,7 +90,7 @@ func poolOf(newRoles func(p *engine.Process) roles) func(p *engine.Process) {
 	}
 }
 
-// play starts a role, which runs until it is canceled, and returns what tells of its end.
+// play starts a role, which runs until it is canceled. The channel that it returns fires when the role has ended.
 func play(p *engine.Process, role string, f func() error) (ended <-chan zk.Event) {
 	end := make(chan zk.Event, 1)
 	p.Env.Go(role, func() {
@@ -103,8 +103,8 @@ func play(p *engine.Process, role string, f func() error) (ended <-chan zk.Event
 	return end
 }
 
-// succession makes a program in which every process is nothing but a master or backup, until
-// the tasks of successionSetup have their workers.
+// succession makes a program in which every process is only a master or a backup, until the tasks of successionSetup
+// have their workers.
 func succession(newRoles func(p *engine.Process) roles) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		ctx, stop := context.WithCancel(context.Background())
@@ -122,8 +122,7 @@ func succession(newRoles func(p *engine.Process) roles) func(p *engine.Process) 
 	}
 }
 
-// withReader adds a goroutine that reads, so that there is always a request that
-// waits for a reconnect.
+// withReader adds a goroutine that reads, so that there is always a request waiting for a reconnect.
 func withReader(program func(p *engine.Process)) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		p.Env.Go("reader", func() {
@@ -135,7 +134,7 @@ func withReader(program func(p *engine.Process)) func(p *engine.Process) {
 	}
 }
 
-// submitAndWait is a client's part.
+// submitAndWait is the part of a client.
 func submitAndWait(p *engine.Process, submit submitter, count int) error {
 	if count == 0 {
 		p.Env.Sleep(context.Background(), time.Second)
@@ -181,7 +180,7 @@ func submitAndWait(p *engine.Process, submit submitter, count int) error {
 	return nil
 }
 
-// doTasks is a worker's part. It returns ctx's error in the end.
+// doTasks is the part of a worker. It ends with ctx's error.
 func doTasks(ctx context.Context, p *engine.Process, o engine.Object, w taskWorker) error {
 	for {
 		recipes.Keep(p.Env, w)
@@ -219,8 +218,8 @@ var poolSetup = func() []model.Request {
 	return all
 }()
 
-// successionSetup is a pool with a task that waits, one whose worker has ended, and a worker
-// that needs nobody to keep it alive.
+// successionSetup is a pool with a task that waits, a task whose worker has ended, and a worker that nobody has to keep
+// alive.
 var successionSetup = append(slices.Clip(poolSetup), makeZnodes(
 	poolDir+"/status/task-1", "", poolDir+"/status/task-2", "",
 	poolDir+"/assign/worker-0", "", poolDir+"/assign/worker-0/task-1", "1",

@@ -13,7 +13,7 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// masterScenarios are those of the master-worker pools.
+// masterScenarios are the scenarios of the master-worker pools.
 var masterScenarios = []engine.Scenario{
 	poolScenario(engine.Scenario{
 		Name: "master/pool", Doc: "clients, masters and workers under every fault",
@@ -99,8 +99,8 @@ func twoMasters(h *history.History) bool {
 	return false
 }
 
-// lostSubmission reports whether a task was submitted by a client that was told,
-// after its znodes were made, that the connection is lost.
+// lostSubmission reports whether a client submitted a task although it was told, after the task's znodes were made,
+// that the connection was lost.
 func lostSubmission(h *history.History) bool {
 	made, lost := map[string]int32{}, map[string]bool{}
 	for i := range h.Events {

@@ -31,7 +31,7 @@ func newBrokenGroup(f mutants.Flaw) func(p *engine.Process) *workload.Group {
 	return newMendedGroup(f, 0)
 }
 
-// newMendedGroup makes groups that look again at such intervals; 0: never.
+// newMendedGroup makes groups that look again at the given interval; 0: never.
 func newMendedGroup(f mutants.Flaw, interval time.Duration) func(p *engine.Process) *workload.Group {
 	return func(p *engine.Process) *workload.Group {
 		g := &workload.Group{}
@@ -52,8 +52,8 @@ func newMendedGroup(f mutants.Flaw, interval time.Duration) func(p *engine.Proce
 	}
 }
 
-// groupAsked is a program in which every other client is a member in each round, and the others do nothing but list the
-// members: one that goes must not hide another.
+// groupAsked is a program in which every other client is a member in each round, and the rest only list the members:
+// one that goes must not hide another.
 func groupAsked(p *engine.Process) {
 	if p.ID%2 == 1 {
 		if err := workload.ComeAndGoAs(p, newGroup(p), fmt.Sprintf("m%d", p.ID)); err != nil {
@@ -78,8 +78,8 @@ func groupAsked(p *engine.Process) {
 	}
 }
 
-// evicted is a program in which the first client deletes the znodes of members, as an operator may, and the others
-// are members that stay until all is quiet: they join again, and are listed in the end.
+// evicted is a program in which the first client deletes the znodes of members, as an operator may. The others are
+// members that stay until all is quiet: they join again, and are listed in the end.
 func evicted(p *engine.Process) {
 	dir := p.Path(workload.GroupDir)
 	if p.ID == 1 {
@@ -105,7 +105,7 @@ func evicted(p *engine.Process) {
 	p.AtRest()
 	var list []recipes.Child
 	listed := func() bool { return slices.ContainsFunc(list, func(c recipes.Child) bool { return c.Name == name }) }
-	for range 20 { // on a real ensemble the operator may yet be at work
+	for range 20 { // on a real ensemble the operator may still be at work
 		if list, err = g.List(background); err != nil || listed() {
 			break
 		}

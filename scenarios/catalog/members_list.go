@@ -8,7 +8,7 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// memberScenarios are those of groups.
+// memberScenarios are the scenarios of groups.
 var memberScenarios = []engine.Scenario{
 	workload.BaseGroup(engine.Scenario{Name: "members/members",
 		Doc:    "members of a group and their watchers under every fault",
@@ -57,7 +57,7 @@ var memberScenarios = []engine.Scenario{
 		Faults: faults.MustParse("disconnect=4 disconnect=4 lost-early=4 lost-early=4")}),
 }
 
-// longer has the faults end later, when timers have fired.
+// longer has the faults end later, after timers have fired.
 func longer(s engine.Scenario) engine.Scenario {
 	s.SafetySteps *= 4
 	return s

@@ -13,14 +13,14 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// meter counts the channels that code has asked for and that nothing has fired yet: those of its watches, and those for
-// the next change of the session's state. Neither can be given back, so each takes up memory until it fires. In a
-// session that does not change state an object keeps what it has, so that a call more leaves nothing more.
+// meter counts the channels that code has asked for and that have not fired: of its watches, and for the next change of
+// the session's state. Neither kind can be given back, so each takes up memory until it fires. While the session does
+// not change state, an object keeps what it has, so one more call must not leave more.
 //
-// What it gives to code has no [recipes.Hints], so that a search forgets nothing of what it counts.
+// What it gives to code has no [recipes.Hints], so a search forgets nothing that it counts.
 type meter struct {
 	kept   []<-chan zk.Event // that have not fired
-	failed int               // requests that were given up: nobody hears of the watches that these may have left
+	failed int               // requests that were given up: nobody hears of the watches that they may have left
 }
 
 // keep notes a channel that code has asked for.
@@ -31,7 +31,7 @@ func (m *meter) keep(ch <-chan zk.Event) <-chan zk.Event {
 	return ch
 }
 
-// count returns how many channels have not fired, but for those that nobody hears of.
+// count returns how many channels have not fired, without those that nobody hears of.
 func (m *meter) count() int {
 	m.kept = slices.DeleteFunc(m.kept, func(ch <-chan zk.Event) bool { return len(ch) > 0 })
 	return len(m.kept) - m.failed
@@ -101,7 +101,7 @@ type usage struct {
 	of    func(p *engine.Process, dir string) func(ctx context.Context) error
 }
 
-// frugal uses objects again and again, when all is quiet, and counts what each keeps.
+// frugal uses objects again and again while all is quiet, and counts what each keeps.
 func (a alone) frugal(uses ...usage) {
 	for i, u := range uses {
 		m := &meter{}
@@ -119,7 +119,7 @@ func (a alone) frugal(uses ...usage) {
 	}
 }
 
-// vainly is how long somebody waits in vain: on a real server it takes that time.
+// vainly is how long a call waits in vain. On a real server that time really passes.
 const vainly = 300 * time.Millisecond
 
 // inVain makes a call that waits for too long.
@@ -147,8 +147,8 @@ func taking[T any](
 	}}
 }
 
-// vain is a wait in vain of an object in a folder with a znode that keeps it waiting, such as that of a client which
-// has the lock; without a path it is the folder itself.
+// vain is a wait in vain: the object is in a folder with a znode that keeps it waiting, such as the znode of a client
+// that has the lock. Without a path, that znode is the folder itself.
 func vain[T any](
 	a alone, calls, path string, make func(p *engine.Process, dir string) T, wait func(x T, ctx context.Context) error,
 ) usage {

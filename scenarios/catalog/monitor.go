@@ -20,8 +20,8 @@ type watchman interface {
 	Run(ctx context.Context) error
 }
 
-// How long a holder may have the lock, how long those have it who keep to that and who
-// do not, and how long the monitor runs.
+// How long a holder may have the lock, how long holders have it that keep to the limit and that do not, and how long
+// the monitor runs.
 const (
 	holdLimit = 200 * time.Millisecond
 	holdShort = 40 * time.Millisecond
@@ -29,9 +29,8 @@ const (
 	watchTime = 1500 * time.Millisecond
 )
 
-// monitored makes a program in which the first client monitors a read/write lock and
-// the others use it, more to read than to write. One round in long takes too long; 0:
-// none.
+// monitored makes a program in which the first client monitors a read/write lock and the others use it, more to read
+// than to write. One round in long takes too long; 0: none.
 func monitored(long int, newMonitor func(p *engine.Process,
 	opt recipes.MonitorOptions) watchman) func(p *engine.Process) {
 	return func(p *engine.Process) {
@@ -72,7 +71,7 @@ func tellTime(p *engine.Process, o engine.Object, op, path string) {
 	o.Record(history.Event{Kind: history.Told, Op: op, Path: path, Value: p.Env.Now().UnixNano()})
 }
 
-// holdFor has the lock for d, and says for how long it can have had it at most.
+// holdFor holds the lock for d, and records for how long at most it can have held it.
 func holdFor(p *engine.Process, o engine.Object, l workload.FullRWLocker, read bool, d time.Duration) error {
 	op, lock, end, unlock := "lock", l.Lock, "unlock", l.Unlock
 	if read {
@@ -98,7 +97,7 @@ func newMonitor(p *engine.Process, opt recipes.MonitorOptions) watchman {
 	return recipes.NewMonitor(p.Conn, p.Env, p.Path(rwDir), opt)
 }
 
-// newBrokenMonitor makes monitors with a limit of their own, which is not what their alarms are judged by.
+// newBrokenMonitor makes monitors with a limit of their own; their alarms are judged by another.
 func newBrokenMonitor(f mutants.Flaw, limit time.Duration) func(p *engine.Process,
 	opt recipes.MonitorOptions) watchman {
 	return func(p *engine.Process, opt recipes.MonitorOptions) watchman {
@@ -115,7 +114,7 @@ func monitorScenario(s engine.Scenario) engine.Scenario {
 	return s
 }
 
-// soonCalm is a scenario whose faults end in time for most holders, so that every alarm must come.
+// soonCalm is a scenario whose faults end in time for most holders, so every alarm must come.
 func soonCalm(s engine.Scenario) engine.Scenario {
 	s.SafetySteps = 60
 	s = monitorScenario(s)
@@ -155,7 +154,7 @@ var monitorScenarios = []engine.Scenario{
 		Program: monitored(3, newBrokenMonitor(mutants.TimeAnew, holdLimit)), Clients: 4})),
 }
 
-// longInPeace reports whether a holder tells, with the faults over, that it has the lock, and later that it has had it
+// longInPeace reports whether a holder records, after the faults, that it has the lock, and later that it has had it
 // for too long.
 func longInPeace(h *history.History) bool {
 	calm, since := false, map[string]int64{}

@@ -8,11 +8,11 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// museumRow is all that there is to say of a mutant, but for how it runs. Its scenario is in the list of its recipe.
+// museumRow is all that there is to say of a mutant, except how it runs. Its scenario is in the list of its recipe.
 type museumRow struct {
 	flaw   mutants.Flaw // its number
 	name   string
-	caught string // the checkers of which one must catch it
+	caught string // the checkers, one of which must catch it
 	doc    string
 	wakes  string // which faults or orders of events wake the bug
 	source string // where it was seen
@@ -32,8 +32,8 @@ func mutated(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	panic(fmt.Sprintf("catalog: the museum has no number %d", f))
 }
 
-// museum is the table of the mutants, of which docs/museum.md is made. Up to number 36 they are bugs of shipped recipes
-// and of the texts that recipes are copied from.
+// museum is the table of the mutants, from which docs/museum.md is made. Mutants up to number 36 are bugs of shipped
+// recipes and of the texts that recipes are copied from.
 var museum = []museumRow{
 	{mutants.PlainCreate, "lock/plain-create", "quiescence tree",
 		"a create whose reply was lost is simply retried", "lose-reply of the create",

@@ -25,9 +25,8 @@ type names interface {
 
 const namesDir = "/names"
 
-// nameRounds makes a program that registers one name, which all want, resolves it
-// and gives it up, in each round, except that in the second the name is one with a
-// number, if that is possible.
+// nameRounds makes a program that registers a name that all want, resolves it and gives it up, in each round. In the
+// second round the name has a number, if that is possible.
 func nameRounds(newNames func(p *engine.Process) names) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		n := newNames(p)
@@ -46,8 +45,8 @@ func nameRounds(newNames func(p *engine.Process) names) func(p *engine.Process) 
 }
 
 // askedAbout makes a program in which the first client registers a name and unregisters it in each round, each in a
-// session of its own, and the others do nothing but ask: even ones resolve it, and the others list all names. A name
-// that is not listed counts as one that resolves to nothing.
+// session of its own. The others only ask: even ones resolve the name, and odd ones list all names. A name that is not
+// listed counts as one that resolves to nothing.
 func askedAbout(newNames func(p *engine.Process) owned) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		n := newNames(p)
@@ -79,7 +78,7 @@ func askedAbout(newNames func(p *engine.Process) owned) func(p *engine.Process) 
 	}
 }
 
-// list asks for all names, and records an answer without that one as if it had been resolved.
+// list asks for all names, and records an answer without name as if name had been resolved.
 func (u nameUser) list(n owned, name string) error {
 	err := u.do(history.Event{Op: "resolve", Path: name}, func(ctx context.Context, _ *history.Event) error {
 		list, err := n.List(ctx)
@@ -94,7 +93,7 @@ func (u nameUser) list(n owned, name string) error {
 	return workload.IgnoreCanceled(err)
 }
 
-// owned is a name service that knows owners by their names.
+// owned is a name service that knows owners by name.
 type owned interface {
 	names
 	List(ctx context.Context) ([]string, error)
@@ -103,9 +102,9 @@ type owned interface {
 // ownerNames are names of owners, some of which begin with others.
 var ownerNames = []string{"a-b", "a", "a-b-c", "a-"}
 
-// ownerRounds makes a program in which each client registers names of its own and names that all want, some of which
-// begin with others, comes back as the same owner, as after a restart, and unregisters in each round a name
-// that may be another's, and then its own.
+// ownerRounds makes a program in which each client registers names of its own and names that all want; some names begin
+// with others. It comes back as the same owner, as after a restart. In each round it unregisters a name that may be
+// another's, and then its own.
 func ownerRounds(newNames func(p *engine.Process, owner string) owned) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		owner := ownerNames[p.ID%len(ownerNames)]
@@ -131,7 +130,7 @@ func ownerRounds(newNames func(p *engine.Process, owner string) owned) func(p *e
 	}
 }
 
-// take registers a name, and returns it if it is not another's.
+// take registers a name, and returns it unless it is another's.
 func (u nameUser) take(
 	value int, register func(ctx context.Context, data []byte) (string, error),
 ) (name string, err error) {
@@ -150,7 +149,7 @@ func (u nameUser) take(
 	return name, nil
 }
 
-// giveUp unregisters a name, which is the client's or not.
+// giveUp unregisters a name, whether it is the client's or not.
 func (u nameUser) giveUp(name string) error {
 	err := u.do(history.Event{Op: "unregister", Path: name}, func(ctx context.Context, _ *history.Event) error {
 		return u.n.Unregister(ctx, name)
@@ -205,7 +204,7 @@ func (u nameUser) resolve(name string) error {
 	})
 }
 
-// do records one operation; f completes the event of its end.
+// do records one operation; f completes its return event.
 func (u nameUser) do(e history.Event, f func(ctx context.Context, e *history.Event) error) error {
 	ctx, end := u.p.Interruptible()
 	defer end()
@@ -241,7 +240,7 @@ func namesMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	return namesScenario(s)
 }
 
-// early has clients give sessions up that live on, with what was sent in them on its way.
+// early has clients give up sessions that live on, with requests still on their way.
 var early = faults.MustParse("lost-early=2 disconnect=3")
 
 var namesScenarios = []engine.Scenario{

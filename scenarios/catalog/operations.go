@@ -11,7 +11,7 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// operation is one method of a recipe, called on a new object whose folder, or single znode, is dir.
+// operation is one method of a recipe, called on a new object whose folder or single znode is dir.
 type operation struct {
 	name string
 	call func(ctx context.Context, p *engine.Process, dir string) error
@@ -35,7 +35,7 @@ func on[T znodeOwner](
 	}}
 }
 
-// of calls a method of an object that owns none.
+// of calls a method of an object that owns no znodes.
 func of[T any](
 	name string, make func(p *engine.Process, dir string) T, call func(x T, ctx context.Context) error,
 ) operation {
@@ -44,11 +44,11 @@ func of[T any](
 	}}
 }
 
-// givenACL is the ACL that objects are told to give to what they make. Everybody may do everything, so that it changes
-// no answer, but it is not the one that they would give otherwise.
+// givenACL is the ACL that objects are told to give to the znodes they make. It allows everybody everything, so it
+// changes no answer, but it is not the default.
 var givenACL = append(zk.WorldACL(zk.PermAll), zk.DigestACL(zk.PermRead, "me", "word")...)
 
-// usual returns what makes an object in a folder with no options but that ACL.
+// usual returns a function that makes an object in a folder, with that ACL as the only option.
 func usual[T, O any](
 	newObject func(c recipes.Conn, env recipes.Env, dir string, o O) T,
 ) func(p *engine.Process, dir string) T {
@@ -104,7 +104,7 @@ var (
 	}
 )
 
-// calls is every method that talks to the servers and needs nothing done before.
+// calls are all methods that talk to the servers and need no preparation.
 var calls = []operation{
 	on("Lock.Lock", simpleLock, (*recipes.Lock).Lock),
 	on("Lock.TryLock", simpleLock, (*recipes.Lock).TryLock),

@@ -12,33 +12,33 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// queueFaults is every fault, and the end of the sequence numbers.
+// queueFaults are every fault, and the end of the sequence numbers.
 var queueFaults = append(faults.Contract(),
 	faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: queueDir + "/items"}})
 
-// exchangeFaults are those of clients that put as many items as they take: nobody waits by a watch.
+// exchangeFaults are for clients that put as many items as they take: nobody waits for a watch.
 var exchangeFaults = queueFaults.Except("watch-delay", "overtake")
 
-// countFaults are those that make answers old, or leave open what has happened.
+// countFaults make answers old, or leave open what has happened.
 var countFaults = faults.MustParse("depose=2 elect=1 stale-read=3 disconnect=2 lose-reply=2 learn-late=1")
 
 // breakFaults leave open whether an acknowledgement was executed.
 var breakFaults = faults.MustParse("lose-request=3 lose-reply=3 disconnect=2 learn-late=1 cancel=1")
 
-// counted has the lengths judged as well.
+// counted adds the judge of lengths.
 func counted(s engine.Scenario) engine.Scenario {
 	s.Checkers = append(slices.Clip(s.Checkers), checkers.Length{})
 	return s
 }
 
-// waited is a scenario of a queue that has waits judged as well.
+// waited is a scenario of a queue whose waits are also judged.
 func waited(s engine.Scenario) engine.Scenario {
 	s = queueScenario(s)
 	s.Checkers = append(s.Checkers, checkers.Waits{For: checkers.AwaitedItem})
 	return s
 }
 
-// queueScenarios are those of the queues.
+// queueScenarios are the scenarios of the queues.
 var queueScenarios = append([]engine.Scenario{
 	queueScenario(engine.Scenario{
 		Name: "queue/queue", Doc: "clients put and take, at most once, under every fault",
@@ -112,14 +112,14 @@ func queueMutants(newQueue func(mutants.Flaw) func(*engine.Process) workload.Con
 			Faults: faults.MustParse("cancel=9 lose-reply=9@op=multi")}),
 		mutant(mutants.ItemsOnly, workload.HandOver, engine.Scenario{}),
 		counted(mutant(mutants.StaleLength, workload.Count, engine.Scenario{Rounds: 4, Servers: []int{3},
-			Faults: faults.MustParse("depose=2")})).Without("fifo"), // its takes trust such a leader, too
+			Faults: faults.MustParse("depose=2")})).Without("fifo"), // its takes also trust such a leader
 		mutant(mutants.StaleTake, workload.Poll, engine.Scenario{Rounds: 4, Clients: 2, Servers: []int{3},
 			Faults: faults.MustParse("stale-read=3")}),
 	}
 }
 
-// The programs of the mutants. More is put than taken, so that a loss does not show as
-// somebody's waiting.
+// takeSome, claimSome and feedTakers make programs for the mutants. More is put than taken, so that a loss does not
+// show up as a client that waits.
 func takeSome(newQueue func(*engine.Process) workload.Consumer) func(*engine.Process) {
 	return workload.Exchange(1, false, newQueue)
 }
@@ -130,7 +130,7 @@ func feedTakers(newQueue func(*engine.Process) workload.Consumer) func(*engine.P
 	return workload.Feed(false, newQueue)
 }
 
-// priorityQueueScenarios are those of the priority queues.
+// priorityQueueScenarios are the scenarios of the priority queues.
 var priorityQueueScenarios = append([]engine.Scenario{
 	priorityScenario(engine.Scenario{
 		Name: "priority-queue/queue", Doc: "clients put with priorities and take, at most once, under every fault",

@@ -14,12 +14,12 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// refused is a client that calls recipes in the wrong order or with what they do not take, and says what the
-// documentation promises of that. It is alone in its folder, so each answer is known.
+// refused is a client that calls recipes in the wrong order or with invalid arguments, and asserts what the
+// documentation promises for that. It is alone in its folder, so each answer is known.
 type refused struct {
 	p     *engine.Process
 	dir   string
-	after string // what names end with, in later rounds
+	after string // a suffix of names, in later rounds
 }
 
 var background = context.Background()
@@ -63,9 +63,9 @@ func refusals(p *engine.Process) {
 	}
 }
 
-// losses has everything that can be lost for a while, and waits to be told when the connection was lost meanwhile. What
-// has something answers for it, also when that is lost, and takes nothing else before it is given up; what has nothing
-// does not.
+// losses holds everything that can be lost for a while. If the connection was lost meanwhile, it waits to be told. An
+// object answers for what it holds, even when that is lost, and takes nothing else before it gives that up. An object
+// that holds nothing answers for nothing.
 func (r refused) losses() {
 	type losing interface {
 		Lost() <-chan zk.Event
@@ -107,8 +107,8 @@ func (r refused) losses() {
 	has(d, recipes.ErrInside, d.Enter, d.Leave)
 }
 
-// hurries gives up what it has with a context that is done, which leaves the rest to the background. Whatever stays is
-// nobody's.
+// hurries gives up what it has with a context that is done, which leaves the rest to the background. Whatever stays
+// belongs to nobody.
 func (r refused) hurries() {
 	done, cancel := context.WithCancel(background)
 	cancel()
@@ -175,7 +175,7 @@ func (r refused) locks() {
 	r.fine(l.Unlock(background), "Lock.Unlock of another object")
 }
 
-// lockers yields the locks, in one order.
+// lockers yields the locks, always in the same order.
 func (r refused) lockers() func(yield func(string, workload.FullLocker) bool) {
 	return func(yield func(string, workload.FullLocker) bool) {
 		_ = yield("Lock", recipes.NewLock(r.p.Conn, r.p.Env, r.path("Lock"), recipes.LockOptions{})) &&
@@ -274,7 +274,7 @@ func (r refused) names() {
 		r.with(zk.ErrInvalidPath, err, fmt.Sprintf("Names.Resolve of %q", name))
 		r.with(zk.ErrInvalidPath, a.Unregister(background, name), fmt.Sprintf("Names.Unregister of %q", name))
 	}
-	const odd = " ~\u00a0\ud7ff\uf900\uffef" // what is beside those that no name may have
+	const odd = " ~\u00a0\ud7ff\uf900\uffef" // next to the characters that no name may have
 	r.fine(a.Register(background, odd, nil), "Names.Register of an odd name")
 	r.fine(a.Unregister(background, odd), "Names.Unregister of an odd name")
 	_, err = a.RegisterNext(background, "x/", nil)
@@ -326,7 +326,7 @@ func (r refused) transaction() {
 	}
 }
 
-// others is what has no folder of its own.
+// others is for objects that have no folder of their own.
 func (r refused) others() {
 	tasks := recipes.NewTaskClient(r.p.Conn, r.p.Env, r.path("tasks"), recipes.PoolOptions{})
 	_, err := tasks.Task("none").Wait(background)

@@ -8,16 +8,17 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// resource is what the objects of a recipe may use and leave, by the first word of the names of its scenarios.
+// resource is what the objects of a recipe may use and leave behind. A recipe is the first word of its scenarios'
+// names.
 type resource struct {
 	recipe  string
-	watches int    // of one kind on one znode by one call, 0: any number; -1: nobody watches
-	missing string // patterns of znodes that may be watched while they do not exist: they may come again
-	stay    string // patterns of the persistent znodes that are there when all is over; empty: programs make their own
+	watches int    // of one kind on one znode by one call; 0: any number; -1: nobody watches
+	missing string // patterns of znodes that may be watched while they do not exist: they may return
+	stay    string // patterns of the persistent znodes that remain at the end; empty: programs make their own
 }
 
 // resources is the table. Only the cache promises how many watches it leaves; after each reading in a new state of the
-// session there may be two more. What queues and names leave are items that nobody takes and names that are registered.
+// session there may be two more. Queues leave items that nobody takes, and names leave registered names.
 var resources = []resource{
 	{"lock", 0, "", "/lock"},
 	{"barrier", 0, "", "/barrier /work"},
@@ -39,8 +40,8 @@ var resources = []resource{
 	{"watch", 0, "/watch/dir /watch/dir/a", ""},
 }
 
-// frugal returns the scenarios with the judges of what their recipes use and leave behind. Of mutants, those are judged
-// so that are to be caught by it: the others are written in the plainest way.
+// frugal returns the scenarios with the judges of what their recipes use and leave behind. Among mutants, only those
+// that these judges have to catch get them: the others are written in the plainest way.
 func frugal(all []engine.Scenario) []engine.Scenario {
 	for i := range all {
 		s := &all[i]
@@ -51,7 +52,7 @@ func frugal(all []engine.Scenario) []engine.Scenario {
 		}
 		r := resources[k]
 		judges := func(name string) bool { return !s.Broken() || slices.Contains(s.Caught, name) }
-		// Nothing is recorded of the watches of a connection that is closed while it is down.
+		// The watches of a connection that is closed while it is down are not recorded.
 		if r.watches >= 0 && s.Dials == 0 && judges("watches") {
 			s.Checkers = append(slices.Clip(s.Checkers),
 				checkers.Watches{Each: r.watches, Missing: strings.Fields(r.missing)})

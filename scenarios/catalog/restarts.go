@@ -19,22 +19,22 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// life is one of the lives of a client that ends in the middle of its work and comes back as the same owner, in a
-// session of its own, while znodes of the session before may still be there.
+// life is one life of a client that ends in the middle of its work and comes back as the same owner. Each life has a
+// session of its own; znodes of the one before may still be there.
 type life struct {
 	*engine.Process
 	o      engine.Object // the same in all lives
 	number int
 	last   bool
-	ended  bool // what its code does from then on is seen by nobody
+	ended  bool // nobody sees what its code does from then on
 	holds  bool
 }
 
-// lifeSteps are how long a life is, in steps of its own.
+// lifeSteps is how long a life is, in steps of its own.
 const lifeSteps = 10
 
-// restarting makes a program of one life for each round. A life ends when its connection is closed: if that is down
-// just then, its session goes on until the servers end it.
+// restarting makes a program of one life for each round. A life ends when its connection is closed. If the connection
+// is down then, the session goes on until the servers end it.
 func restarting(live func(l *life) error) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		o := p.Register(func() []string { return nil })
@@ -66,13 +66,13 @@ func restarting(live func(l *life) error) func(p *engine.Process) {
 	}
 }
 
-// has notes that the client holds something by a znode.
+// has notes that the client holds something through a znode.
 func (l *life) has(znode string, token int64) {
 	l.o.Acquired(znode, token)
 	l.holds = true
 }
 
-// gives notes that it does so no longer.
+// gives notes that the client no longer holds it.
 func (l *life) gives() {
 	if l.holds {
 		l.o.Released()
@@ -80,7 +80,7 @@ func (l *life) gives() {
 	}
 }
 
-// registersAgain is a life of an owner of names: it gives up the name that a life before has left, and registers it.
+// registersAgain is a life of an owner of names: it gives up the name that an earlier life has left, and registers it.
 func registersAgain(l *life) error {
 	owner := fmt.Sprintf("owner-%d", l.ID)
 	n := recipes.NewNames(l.Conn, l.Env, l.Path(namesDir), recipes.NamesOptions{Owner: owner})
@@ -107,11 +107,12 @@ func registersAgain(l *life) error {
 	return u.giveUp(name)
 }
 
-// listedAsBefore is told by a member that is listed as in an earlier life, with its znode and what that should have.
+// listedAsBefore is recorded by a member that is listed as in an earlier life, with its znode and the data that it
+// should have.
 const listedAsBefore = "listed-as-before"
 
-// joinedBefore finds a member that is listed as in an earlier life and has never joined as in this one. One that had
-// may have lost its session at once, and its znode with that; then what an earlier life has sent may still be executed.
+// joinedBefore finds a member that is listed as in an earlier life and never joined in this one. A member that had
+// joined may have lost its session, and so its znode, at once; then a request of an earlier life may still be executed.
 func joinedBefore(h *history.History) error {
 	for i := range h.Events {
 		told := &h.Events[i]
@@ -127,7 +128,7 @@ func joinedBefore(h *history.History) error {
 	return nil
 }
 
-// joinsAgain is a life of a member: it waits until the znode of the life before is gone, and joins.
+// joinsAgain is a life of a member: it waits until the znode of the previous life is gone, and joins.
 func joinsAgain(l *life) error {
 	g := recipes.NewGroup(l.Conn, l.Env, l.Path(workload.GroupDir), recipes.GroupOptions{})
 	name, data := fmt.Sprintf("m%d", l.ID), strconv.Itoa(l.number)
@@ -164,7 +165,7 @@ func joinsAgain(l *life) error {
 		if err != nil {
 			return err
 		}
-		l.Always("a member that has left is not listed", // what an earlier life has sent may still be executed
+		l.Always("a member that has left is not listed", // a request of an earlier life may still be executed
 			!slices.ContainsFunc(list, func(c recipes.Child) bool { return c.Name == name && string(c.Data) == data }))
 		return nil
 	}
@@ -203,7 +204,7 @@ func poolOfRestarting(p *engine.Process) {
 	p.Env.Await(background, ended)
 }
 
-// leadsAgain is a life of a candidate, whose data is its name: it leads for a while, and resigns in the last one.
+// leadsAgain is a life of a candidate whose data is its name: it leads for a while, and resigns in its last life.
 func leadsAgain(l *life) error {
 	e := recipes.NewElection(l.Conn, l.Env, l.Path(electionDir),
 		recipes.ElectionOptions{Data: fmt.Appendf(nil, "c%d", l.ID)})
@@ -228,7 +229,7 @@ func leadsAgain(l *life) error {
 	return err
 }
 
-// votesAgain makes a life of a site, which votes otherwise than in the life before, if it may. In the last one it
+// votesAgain makes a life of a site, which votes differently than in the previous life, if it may. In its last life it
 // learns the decision.
 func votesAgain(f recipes.Form) func(l *life) error {
 	return func(l *life) error {
@@ -259,8 +260,8 @@ func ignoreImpatience(err error) error {
 	return err
 }
 
-// commitOfRestarting makes a program of one transaction, of whose sites the first is also the coordinator, and the
-// others end and come back.
+// commitOfRestarting makes a program of one transaction. The first site is also the coordinator; the others end and
+// come back.
 func commitOfRestarting(f recipes.Form) func(p *engine.Process) {
 	again := restarting(votesAgain(f))
 	return func(p *engine.Process) {
@@ -274,8 +275,8 @@ func commitOfRestarting(f recipes.Form) func(p *engine.Process) {
 	}
 }
 
-// rivals is a program of one transaction, of which each client is the only site, with two objects: while one joins and
-// votes yes, the other votes no. A vote counts once, so one of them is told that the site has voted otherwise.
+// rivals makes a program in which each client is the only site of a transaction, with two objects: while one joins and
+// votes yes, the other votes no. A vote counts once, so one of them is told that the site has voted differently.
 func rivals(f recipes.Form) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		dir, name := p.Path(fmt.Sprintf("%s/%d", commitDir, p.ID)), "site"
@@ -305,8 +306,8 @@ func rivals(f recipes.Form) func(p *engine.Process) {
 	}
 }
 
-// withdrawn is a program of one transaction, whose coordinator gives up while it begins it, and whose site waits for
-// the outcome without a vote. Whatever has become of it, the site does not wait for a decision that nobody makes.
+// withdrawn is a program of one transaction. Its coordinator gives up while it begins it, and its site waits for the
+// outcome without voting. Whatever became of the transaction, the site does not wait for a decision that nobody makes.
 func withdrawn(p *engine.Process) {
 	at := func(site string) *recipes.Transaction {
 		t := recipes.NewTransaction(p.Conn, p.Env, p.Path(fmt.Sprintf("%s/%d", commitDir, p.ID)),
@@ -320,7 +321,7 @@ func withdrawn(p *engine.Process) {
 	p.Env.Go("site", func() {
 		defer func() { ended <- zk.Event{} }()
 		t := at("site")
-		if _, err := t.Join(joining); err != nil { // it has never begun, or was withdrawn before
+		if _, err := t.Join(joining); err != nil { // it never began, or was withdrawn before
 			p.Always("a site joins a transaction that has begun and needs it", !begun)
 			return
 		}
@@ -346,7 +347,7 @@ func withdrawn(p *engine.Process) {
 	p.Env.Await(background, ended)
 }
 
-// restartScenario has each client, or some, come back twice.
+// restartScenario has all clients, or some, come back twice.
 func restartScenario(s engine.Scenario) engine.Scenario {
 	s.Rounds, s.Dials = 3, 3
 	s.Faults = faults.MustParse("disconnect=3 lose-request=2 lose-reply=2 learn-late=1 stale-read=1")

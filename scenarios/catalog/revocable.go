@@ -14,7 +14,7 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// revocable is a lock under test that can be asked back.
+// revocable is a lock under test that can be revoked.
 type revocable interface {
 	workload.FullRWLocker
 	Revoked() <-chan zk.Event
@@ -22,15 +22,13 @@ type revocable interface {
 
 const (
 	revokerPause = 250 * time.Millisecond
-	// holderPatience is how long a holder waits to be told. In a real run it is
-	// told at once.
+	// holderPatience is how long a holder waits to be told. In a real run it is told at once.
 	holderPatience = 5 * time.Second
 )
 
-// revocableRounds makes a program in which each client reads or writes in each
-// round, and revokes all locks that it sees now and then. A holder gives up the lock
-// when it is asked to, but not if locks are broken: then it works until it is told
-// that the lock is lost. With both, locks are first revoked and then broken.
+// revocableRounds makes a program in which each client reads or writes in each round, and now and then revokes all
+// locks that it sees. A holder gives up the lock when it is asked to. If locks are broken it does not: it works until
+// it is told that the lock is lost. With both, locks are first revoked and then broken.
 func revocableRounds(how pressure, newLock func(p *engine.Process) revocable) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		done := make(chan zk.Event, 1)
@@ -117,7 +115,7 @@ func revocableOnce(p *engine.Process, o engine.Object, l revocable, read bool, h
 	return o.Must(op, unlock)
 }
 
-// hold waits until the lock is revoked, which the stubborn ignore, or lost, and returns whether it is revoked.
+// hold waits until the lock is revoked or lost, and reports whether it is revoked. A stubborn holder ignores that.
 func hold(p *engine.Process, o engine.Object, l revocable, stubborn bool) (told bool) {
 	znodes := l.Znodes()
 	path := znodes[len(znodes)-1]
@@ -147,9 +145,8 @@ func newBrokenRevocable(f mutants.Flaw) func(p *engine.Process) revocable {
 	return func(p *engine.Process) revocable { return mutants.NewRevocableLock(p.Conn, p.Env, p.Path(rwDir), f) }
 }
 
-// revocableScenario is what all scenarios of revocable locks have in common. The
-// faults, and the haste of timers, end early: only what happens afterwards shows that
-// nobody is told.
+// revocableScenario is what all scenarios of revocable locks have in common. The faults, and early timers, end soon:
+// only what happens afterwards shows that nobody is told.
 func revocableScenario(s engine.Scenario) engine.Scenario {
 	s = rwScenario(s).Without("refusal") // nobody tries
 	s.Checkers = append(s.Checkers, checkers.LostRevoke{})
@@ -187,7 +184,7 @@ var revocableScenarios = []engine.Scenario{
 		Program: revocableRounds(forced, newBrokenRevocable(mutants.DeafHolder))})),
 }
 
-// revokedInQueue reports whether somebody got the lock by a znode revoked before.
+// revokedInQueue reports whether a client got the lock with a znode that was already revoked.
 func revokedInQueue(h *history.History) bool {
 	revoked := map[string]bool{}
 	for _, e := range h.Events {
@@ -201,7 +198,7 @@ func revokedInQueue(h *history.History) bool {
 	return false
 }
 
-// toldTwice reports whether somebody was told that its lock is revoked, and then that it is lost.
+// toldTwice reports whether a client was told that its lock was revoked, and then that it was lost.
 func toldTwice(h *history.History) bool {
 	told := map[int32]bool{}
 	for _, e := range h.Events {
@@ -217,8 +214,7 @@ func toldTwice(h *history.History) bool {
 	return false
 }
 
-// brokenWrite reports whether a holder tried to write after its znode was deleted by
-// somebody else.
+// brokenWrite reports whether a holder tried to write after another client had deleted its znode.
 func brokenWrite(h *history.History) bool {
 	paths := map[int32]string{} // of the writer's znode
 	gone := map[string]bool{}

@@ -74,7 +74,7 @@ var rwlockScenarios = []engine.Scenario{
 		Rounds: 4, Program: workload.SharedRounds(newBrokenRW(mutants.ReadersQueue))})),
 }
 
-// sharedFanOut is one patient round: two of three clients read, c3 writes and downgrades, and c6 does what is said.
+// sharedFanOut is one patient round: two of three clients read, c3 writes and downgrades, and c6 does what sixth says.
 func sharedFanOut(p *engine.Process, newLocker func(p *engine.Process) workload.FullRWLocker, sixth int) {
 	l := newLocker(p)
 	want := workload.ToRead
@@ -89,8 +89,8 @@ func sharedFanOut(p *engine.Process, newLocker func(p *engine.Process) workload.
 	}
 }
 
-// unlockWakesNobodyInVain judges the unlocks of c6, who writes: nobody was ahead of it, so whoever waits for it can go
-// on.
+// unlockWakesNobodyInVain judges the unlocks of c6, a writer: nobody was ahead of it, so every client that waits for it
+// can go on.
 func unlockWakesNobodyInVain(h *history.History) error {
 	mine := map[string]bool{}
 	for i, e := range h.Events {

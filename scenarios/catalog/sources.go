@@ -6,7 +6,7 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// sources say where recipes come from, by their names or those of their scenarios.
+// sources say where recipes come from, by the names of recipes or of scenarios.
 var sources = map[string]string{
 	"lock":              "ZooKeeper recipes page, Locks",
 	"lock/fan-out":      "ZooKeeper recipes page, herd effect",
@@ -41,7 +41,7 @@ var sources = map[string]string{
 	"recipes":           "the doc comments of package recipes",
 }
 
-// sourced returns scenarios that say where they come from.
+// sourced returns the scenarios with their sources.
 func sourced(list []engine.Scenario) []engine.Scenario {
 	for i := range list {
 		s := &list[i]

@@ -19,26 +19,25 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// struck is a connection of which a request is refused: as where somebody takes the client's rights away between two
-// of its requests, or closes the connection. Or its answer is lost, by an error that the simulated connection does not
-// have.
+// struck is a connection that refuses a request, as when somebody takes the client's rights away between two requests,
+// or closes the connection. Or it loses the answer, with an error that the simulated connection does not have.
 type struck struct {
 	recipes.Conn
 	env   recipes.Env
 	gives func(acl []zk.ACL) // asserts something of the ACL of a znode that is made
-	left  int                // requests before that one
-	err   error              // which it ends with
-	once  bool               // those that follow are not refused
+	left  int                // requests before the one that is refused
+	err   error              // what that one ends with
+	once  bool               // later requests are not refused
 	hit   bool               // one was refused
-	off   bool               // nor is any, from now on
-	lists bool               // but the next listing that leaves a watch
+	off   bool               // from now on none is refused
+	lists bool               // except the next listing that leaves a watch
 	gate  func()             // is called before the place at a gate is deleted
-	after bool               // one was refused, of which the call has to tell
-	tidy  bool               // what the call deletes is of no use to anybody, and nobody waits for that
+	after bool               // one was refused, and the call has to say so
+	tidy  bool               // what the call deletes is of no use, and nobody waits for the deletion
 	lost  bool               // the request is executed, and its answer is lost
 }
 
-// brokenPipe is the error of a write to a socket, which the library hands on.
+// brokenPipe is the error of a write to a socket, which the library passes on.
 type brokenPipe struct{}
 
 func (brokenPipe) Error() string { return "write tcp: broken pipe" }
@@ -47,11 +46,11 @@ func (brokenPipe) Timeout() bool { return false }
 // busy is the error of a request that a busy server has thrown away.
 var busy = errors.New("unknown error: -127")
 
-// losses are the errors beside zk.ErrConnectionClosed after which a request is to be sent again: only after busy it was
-// certainly not executed.
+// losses are the errors besides zk.ErrConnectionClosed after which a request has to be sent again. Only after busy is
+// it certain that the request was not executed.
 var losses = []error{zk.ErrSessionMoved, zk.ErrSessionExpired, brokenPipe{}, busy}
 
-// strikes returns the error of a request, nil if it is to be executed. Some requests need no right.
+// strikes returns the error of a request, or nil if it is to be executed. right says whether the request needs a right.
 func (s *struck) strikes(right bool) error {
 	defer recipes.Forget(s.env)(&s.left, &s.off, &s.hit, &s.after)
 	if s.off || s.once && s.hit || s.err == zk.ErrNoAuth && !right {
@@ -173,17 +172,17 @@ func (s *struck) Sync(path string) (string, error) {
 	return s.Conn.Sync(path)
 }
 
-// receipted begin the names of calls that delete something at the end for which nobody waits, or by itself: a receipt,
-// or the turn of a consumer.
+// receipted are prefixes of the names of calls that delete something that nobody waits for, at the end or by itself: a
+// receipt, or the turn of a consumer.
 var receipted = []string{"Counter.Add", "Counter.CompareAndSet", "Config.Update", "FlaggedConfig.Update", "Queue.Put",
 	"PriorityQueue.Put", "QueueItem.Return"}
 
-// patience is how long a call that waits is let wait, in steps.
+// patience is how long a call may wait, in steps.
 const patience = 60
 
-// strike makes a call of which one request is refused, in a folder of its own, and asserts that it says so; or that it
-// goes on, where only an answer was lost. Which request, and with what, is drawn by a name that the environment makes
-// up. A call that has waited for long enough before is given up.
+// strike makes a call in a folder of its own, refuses one of its requests, and asserts that the call says so; or that
+// it goes on, where only an answer was lost. A UUID from the environment decides which request fails and with what
+// error. A call that waits for too long before that is given up.
 func strike(p *engine.Process, c operation, dir string) {
 	s := &struck{Conn: p.Conn, env: p.Env, err: zk.ErrNoAuth, tidy: slices.ContainsFunc(receipted,
 		func(name string) bool { return strings.HasPrefix(c.name, name) })}
@@ -236,14 +235,14 @@ func strike(p *engine.Process, c operation, dir string) {
 	}
 }
 
-// strikesSome makes a program of some of these calls, which the environment draws.
+// strikesSome makes a program of some of the calls in list; the environment draws which.
 func strikesSome(list []operation) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		if p.ID > 1 {
 			return
 		}
 		a := alone{refused{p: p, dir: p.Path("/dir")}}
-		a.create(a.path("begun"), "") // there is a session: what is refused before is asked again in that
+		a.create(a.path("begun"), "") // there is a session: requests refused before it are repeated in it
 		for i, c := range list {
 			if p.Env.UUID()[0] < '8' {
 				strike(p, c, p.Path("/dir/"+strconv.Itoa(i)))
@@ -252,14 +251,13 @@ func strikesSome(list []operation) func(p *engine.Process) {
 	}
 }
 
-// struckAlone are the calls that are struck with nothing done before or beside them; struckCalls have the others in
-// them.
+// struckAlone are the calls that are struck with nothing done before or beside them; the others are in struckCalls.
 const struckAlone = "Lock.TryLock SingleNodeLock.TryLock RWLock.TryLock RWLock.TryRLock RevocableLock.Lock " +
 	"RevocableLock.RLock RevocableLock.Queue Semaphore.TryAcquire Election.Leader Election.Candidates Queue.TryTake " +
 	"Queue.TryClaim Queue.Len PriorityQueue.Put Names.RegisterNext Names.Resolve " +
 	"Transaction.Finish Counter.CompareAndSet Counter.Get"
 
-// chosen returns the calls of these names.
+// chosen returns the calls with these names.
 func chosen(names string) (list []operation) {
 	for _, c := range calls {
 		if only(names)(c.name) {
@@ -269,10 +267,10 @@ func chosen(names string) (list []operation) {
 	return list
 }
 
-// nothing is what a judge heeds that looks at how a run ends.
+// nothing is what a judge heeds that looks only at how a run ends.
 var nothing = []string{}
 
-// endsAll is a judge of programs of which c1 makes calls that end, whatever happens, and others do nothing.
+// endsAll is a judge of programs in which c1 makes calls that end, whatever happens, and the others do nothing.
 func endsAll(h *history.History) error {
 	if !h.Finished[1] {
 		var waits []string

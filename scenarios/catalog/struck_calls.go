@@ -31,7 +31,7 @@ func answer[R any](call func(ctx context.Context) (R, error)) func(ctx context.C
 	}
 }
 
-// safe is the same process on the connection of which nothing is refused.
+// safe returns the same process on the connection that refuses nothing.
 func safe(p *engine.Process) *engine.Process {
 	q := *p
 	q.Conn = p.Conn.(*struck).Conn
@@ -44,7 +44,7 @@ func meanwhile(p *engine.Process, f func(p *engine.Process)) {
 	p.Env.Go("meanwhile", func() { f(q) })
 }
 
-// taken takes something, and asserts that an object which did not get it answers for no znode.
+// taken takes something, and asserts that an object that did not get it answers for no znode.
 func taken[T any](ctx context.Context, p *engine.Process, x T, take func(x T, ctx context.Context) error) error {
 	err := take(x, ctx)
 	p.Always("who waits is not told that somebody else has it", !errors.Is(err, recipes.ErrLocked))
@@ -77,7 +77,7 @@ func behind[T any](
 	}
 }
 
-// pair is a call that takes something and one that gives it back.
+// pair is a call that takes something followed by one that gives it back.
 func pair[T any](
 	name string, make func(p *engine.Process, dir string) T, take, give func(x T, ctx context.Context) error,
 ) operation {
@@ -88,7 +88,7 @@ func pair[T any](
 	}}
 }
 
-// struckCalls are calls that need something done before, or beside them.
+// struckCalls are calls that need something done before or beside them.
 var struckCalls = []operation{
 	pair("Lock.Unlock", simpleLock, (*recipes.Lock).Lock, (*recipes.Lock).Unlock),
 	pair("SingleNodeLock.Unlock", singleLock, (*recipes.SingleNodeLock).Lock, (*recipes.SingleNodeLock).Unlock),
@@ -140,7 +140,7 @@ var struckCalls = []operation{
 			holders[0].Release(ctx)
 		})
 		s := p.Conn.(*struck)
-		s.off, s.lists = true, true // what is refused is to wait for a lease
+		s.off, s.lists = true, true // the wait for a lease is refused
 		return taken(ctx, p, twoLeases(p, dir), (*recipes.Semaphore).Acquire)
 	}},
 	{"Semaphore.Acquire of a lost lease", func(ctx context.Context, p *engine.Process, dir string) error {
@@ -151,7 +151,7 @@ var struckCalls = []operation{
 				s.Conn.Delete(dir+"/leases/"+name, -1)
 			}
 			workload.Steps(p, 6)       // it may hear of that
-			s.off, s.left = s.after, 1 // what is refused is to give the lease up
+			s.off, s.left = s.after, 1 // giving the lease up is refused
 		}
 		return taken(ctx, p, twoLeases(p, dir), (*recipes.Semaphore).Acquire)
 	}},
@@ -205,7 +205,7 @@ var struckCalls = []operation{
 		})
 		s := p.Conn.(*struck)
 		d, left := member(p), s.left
-		s.off = true // what is refused is a request of Leave
+		s.off = true // a request of Leave is refused
 		if d.Enter(ctx) != nil {
 			return nil
 		}
@@ -345,7 +345,7 @@ var struckCalls = []operation{
 	{"Master.Run with a worker that has ended", func(ctx context.Context, p *engine.Process, dir string) error {
 		s := p.Conn.(*struck)
 		left := s.left % 8
-		s.off = true // what is refused is to take its task back
+		s.off = true // taking its task back is refused
 		tasksOf(safe(p), dir).Submit(ctx, nil)
 		meanwhile(p, func(p *engine.Process) {
 			w := workerOf(p, dir)
@@ -364,8 +364,8 @@ var struckCalls = []operation{
 	}},
 }
 
-// membership is that of a member that stays for a while. What it was refused before it leaves need not be told if its
-// znode is gone.
+// membership is a member that stays for a while. It need not report what was refused before it leaves if its znode is
+// gone.
 var membership = operation{"Membership.Leave", func(ctx context.Context, p *engine.Process, dir string) error {
 	m, err := groupOf(p, dir).Join(ctx, "name", nil)
 	if err != nil {
@@ -381,7 +381,7 @@ var membership = operation{"Membership.Leave", func(ctx context.Context, p *engi
 	return err
 }}
 
-// twoInBarrier is a double barrier for two.
+// twoInBarrier is a double barrier for two participants.
 func twoInBarrier(leaving recipes.Leaving) operation {
 	return operation{fmt.Sprint("DoubleBarrier.Leave ", leaving),
 		func(ctx context.Context, p *engine.Process, dir string) error {
@@ -399,7 +399,7 @@ func twoInBarrier(leaving recipes.Leaving) operation {
 		}}
 }
 
-// items is a call for an item that was claimed.
+// items is a call on an item that was claimed.
 func items(
 	name string, settle func(i *recipes.QueueItem, ctx context.Context) error, o recipes.QueueOptions,
 ) operation {
@@ -431,7 +431,7 @@ func begins(ctx context.Context, t *recipes.Transaction) error {
 	return untilError(ctx, begin, answer(t.Outcome), t.Forget)
 }
 
-// coordinates is a transaction whose coordinator is refused something.
+// coordinates is a transaction in which a request of the coordinator is refused.
 func coordinates(f recipes.Form) operation {
 	name := fmt.Sprint("Transaction.Begin ", f)
 	return operation{name, func(ctx context.Context, p *engine.Process, dir string) error {
@@ -442,7 +442,7 @@ func coordinates(f recipes.Form) operation {
 	}}
 }
 
-// votes is a transaction of which a site is refused something.
+// votes is a transaction in which a request of a site is refused.
 func votes(f recipes.Form) operation {
 	name := fmt.Sprint("Transaction.Vote ", f)
 	return operation{name, func(ctx context.Context, p *engine.Process, dir string) error {
@@ -452,7 +452,7 @@ func votes(f recipes.Form) operation {
 	}}
 }
 
-// watches is a call that goes on until the znode has two children and last data.
+// watches is a call that goes on until the znode has two children and its last data.
 func watches(name string, run func(ctx context.Context, p *engine.Process, dir string) error) operation {
 	return operation{name, func(ctx context.Context, p *engine.Process, dir string) error {
 		meanwhile(p, func(p *engine.Process) {

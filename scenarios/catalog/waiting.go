@@ -15,17 +15,17 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// waiting has some of all that can wait do so, and then has it happen: so who has lost a watch waits forever. With rest
-// it waits until the faults are over and nothing happens any more, so that who asks again and again is never at rest.
-// Without, the faults go on, and a bystander reads all the time: what the library has heard last is then from after the
-// change.
+// waiting has some of everything that can wait do so, and then makes what they wait for happen: a waiter that has lost
+// its watch waits forever. With rest, it first waits until the faults are over and nothing more happens, so a waiter
+// that keeps polling is never at rest. Without rest, the faults go on and a bystander reads all the time, so the last
+// thing that the library has heard is from after the change.
 func waiting(rest bool) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		if p.ID > 1 {
 			return
 		}
 		a := alone{refused{p: p, dir: p.Path("/dir")}}
-		a.create(a.path("begun"), "") // there is a session: what a put before it has done may be unknown
+		a.create(a.path("begun"), "") // there is a session: without one, the outcome of a put may be unknown
 		w := waits{alone: a, by: a, rest: rest}
 		var parts []func()
 		all := []func() func(){w.config, w.vote, w.items, w.task, w.group, w.suspects, w.loses, w.barriers, w.leases,
@@ -56,18 +56,18 @@ func waiting(rest bool) func(p *engine.Process) {
 // waits is a client that waits.
 type waits struct {
 	alone
-	by   alone // has it happen
+	by   alone // makes it happen
 	rest bool
 }
 
-// rests waits until nothing happens any more, if it is to.
+// rests waits until nothing more happens, if rest is set.
 func (a waits) rests() {
 	if a.rest {
 		a.p.AtRest()
 	}
 }
 
-// config waits for a configuration that is being changed for long.
+// config waits for a configuration that takes long to change.
 func (a waits) config() func() {
 	dir := a.path("config")
 	a.create(dir, "changing")
@@ -120,7 +120,7 @@ func (a waits) vote() func() {
 	}
 }
 
-// refusal has a site wait for the decision of a coordinator that makes none, and another site vote no.
+// refusal has a site wait for a coordinator that makes no decision, while another site votes no.
 func (a waits) refusal() func() {
 	at := func(site string) *recipes.Transaction {
 		return recipes.NewTransaction(a.p.Conn, a.p.Env, a.path("refusal"),
@@ -140,7 +140,7 @@ func (a waits) refusal() func() {
 	}
 }
 
-// items has two consumers wait for two items, of which one is claimed for long, and the other comes long after that is
+// items has two consumers wait for two items: one is claimed for long, and the other comes long after the first is
 // given back.
 func (a waits) items() func() {
 	queue := func(p *engine.Process, name string, turns bool) *recipes.Queue {
@@ -174,7 +174,7 @@ func (a waits) items() func() {
 	}
 }
 
-// task has a client wait for a task that a worker is slow to do, and a worker and a master for tasks.
+// task has a client wait for a task that a worker does slowly, and a worker and a master wait for tasks.
 func (a waits) task() func() {
 	dir := a.path("task")
 	ctx, cancel := context.WithCancel(background)
@@ -221,7 +221,7 @@ func (a waits) group() func() {
 	}
 }
 
-// suspects watches znodes that do not change: at rest nothing is in doubt.
+// suspects watches znodes that do not change: at rest there is no doubt.
 func (a waits) suspects() func() {
 	path := a.path("suspects")
 	a.create(path, "")
@@ -252,7 +252,7 @@ func (a waits) suspects() func() {
 	}
 }
 
-// loses has what is held told of its loss, and closed then.
+// loses waits for the loss of what is held. A channel that tells of it fires, and is then closed.
 func (a waits) loses() func() {
 	twice := func(lost <-chan zk.Event) {
 		for range 2 {
@@ -277,7 +277,7 @@ func (a waits) loses() func() {
 		own := v.Znodes()[len(v.Znodes())-1]
 		if len(v.Lost()) == 0 {
 			a.fine(v.Revoke(background, own), "RevocableLock.Revoke")
-			if i, _, _ := a.p.Env.Await(background, v.Revoked(), v.Lost()); i == 0 { // else it may be silent
+			if i, _, _ := a.p.Env.Await(background, v.Revoked(), v.Lost()); i == 0 { // otherwise it may be silent
 				a.p.Env.Await(background, v.Revoked())
 			}
 			a.fine(v.Break(background, own), "RevocableLock.Break")
@@ -287,7 +287,7 @@ func (a waits) loses() func() {
 	}
 }
 
-// barriers has one of two leave long before the other, in each way.
+// barriers has one of two participants leave long before the other, in each way to leave.
 func (a waits) barriers() func() {
 	var ends []func()
 	for _, leaving := range []recipes.Leaving{recipes.LeaveLowest, recipes.LeaveNaive, recipes.LeaveSequential} {
@@ -328,7 +328,7 @@ func (a waits) leases() func() {
 	}
 }
 
-// removed has a lock and a lease waited for, and then their folders removed, with all that is in them.
+// removed has a lock and a lease waited for, and then removes their folders with all that is in them.
 func (a waits) removed() func() {
 	var ends []func()
 	wants := func(dir, word string, take, give func(ctx context.Context) error) {
@@ -348,7 +348,7 @@ func (a waits) removed() func() {
 					_, err = a.p.Conn.Multi(append(ops, &zk.DeleteRequest{Path: a.path(dir), Version: -1})...)
 				}
 				if err == zk.ErrNotEmpty {
-					err = zk.ErrConnectionClosed // somebody has just come: once more
+					err = zk.ErrConnectionClosed // a znode has just been made: once more
 				}
 				return err
 			}, zk.ErrNoNode)
@@ -368,7 +368,7 @@ func (a waits) removed() func() {
 	}
 }
 
-// failedSite is a program of one transaction, of which one site joins and fails: then it is aborted.
+// failedSite is a program of one transaction in which one site joins and fails: it is aborted.
 func failedSite(p *engine.Process) {
 	if p.ID > 1 {
 		return
@@ -407,7 +407,7 @@ func failedSite(p *engine.Process) {
 	}
 }
 
-// waitingScenario has everything wait.
+// waitingScenario is what all scenarios of waiting have in common.
 func waitingScenario(name, doc string, program func(p *engine.Process), plan string) engine.Scenario {
 	return engine.Scenario{Name: name, Doc: doc, Clients: 1, Servers: []int{1, 3}, SafetySteps: 3000, MaxSteps: 8000,
 		Setup: []model.Request{engine.Mkdir("/dir")}, Program: program, Faults: faults.MustParse(plan),
@@ -441,7 +441,7 @@ var waitingScenarios = []engine.Scenario{
 	},
 }
 
-// twoDials has the client of a scenario dial once more.
+// twoDials lets the client of a scenario dial once more.
 func twoDials(s engine.Scenario) engine.Scenario {
 	s.Dials = 1
 	return s

@@ -12,9 +12,8 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// rewatching has one after another of what can wait do so, and then has it happen by another connection while
-// bystanders read on the first. The library sets its watches again behind these reads, and only for what comes after
-// their answers.
+// rewatching has one kind of waiter after another wait, and then makes it happen on another connection while bystanders
+// read on the first. The library sets its watches again after these reads, and only for what follows their answers.
 func rewatching(p *engine.Process) {
 	a, by, ok := onTwo(p)
 	if !ok {
@@ -39,7 +38,7 @@ func rewatching(p *engine.Process) {
 	by.p.Conn.Close()
 }
 
-// votes has the votes of several transactions waited for.
+// votes does vote for several transactions at once.
 func (a waits) votes() func() {
 	var ends []func()
 	for i := range 3 {
@@ -54,7 +53,7 @@ func (a waits) votes() func() {
 	}
 }
 
-// item has consumers wait, each for an item in an empty queue of its own.
+// item has consumers wait, each on an empty queue of its own.
 func (a waits) item() func() {
 	var told []func() error
 	path := func(i int) string { return a.path(fmt.Sprint("item-", i)) }
@@ -89,7 +88,7 @@ func (a waits) shut() func() {
 	}
 }
 
-// leader has a client wait for a leader where one has been before.
+// leader has a client wait for a leader where there was one before.
 func (a waits) leader() func() {
 	e := candidate(a.by.p, a.path("leader"))
 	acknowledge := func() {

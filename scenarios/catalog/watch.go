@@ -15,9 +15,8 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// watchAtWork makes a program in which the first client watches several znodes,
-// each of which the others make and change once, and is busy with something else. There
-// is one for each round.
+// watchAtWork makes a program in which the first client watches several znodes, one for each round, and is busy with
+// something else. The others create and change each znode once.
 func watchAtWork(watching func(path string) workload.Watching) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		item := func(r int) string { return fmt.Sprintf("/%d", r+1) }
@@ -50,9 +49,9 @@ func watchAtWork(watching func(path string) workload.Watching) func(p *engine.Pr
 	}
 }
 
-// watchLagging makes a program in which the first client does nothing but watch, by watchers of all kinds, what the
-// others change in each round. The last znode has a number in its name; where the numbers end, the stat of its parent
-// tells of it by nothing but how many children there are.
+// watchLagging makes a program in which the first client only watches, by watchers of all kinds, what the others change
+// in each round. The last znode has a number in its name. Where the numbers end, only the number of children in its
+// parent's stat shows it.
 func watchLagging(watching ...workload.Watching) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		if p.ID > 1 {
@@ -90,7 +89,7 @@ func dataWatch(znode string) workload.Watching {
 		}}
 }
 
-// doubtfulWatch is a watcher of the data of a znode that tells of its doubts as well.
+// doubtfulWatch is a watcher of the data of a znode that also reports its doubts.
 func doubtfulWatch(znode string) workload.Watching {
 	return workload.Watching{Kind: checkers.WatchData, Path: znode,
 		Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
@@ -103,7 +102,7 @@ func doubtfulWatch(znode string) workload.Watching {
 		}}
 }
 
-// tellDoubts returns what records the doubts of a watcher.
+// tellDoubts returns a function that records the doubts of a watcher.
 func tellDoubts(o engine.Object) func(bool) {
 	return func(doubts bool) {
 		o.Record(history.Event{Kind: history.Told, Op: checkers.ToldDoubt, OK: doubts})
@@ -131,7 +130,7 @@ var patientWatch = workload.Watching{Kind: checkers.WatchChildren, Path: workloa
 			})
 	}}
 
-// childrenCache asks for doubts as well, so that their requests are tried, too.
+// childrenCache also asks for doubts, so that the requests for these are tried.
 var childrenCache = workload.Watching{Kind: checkers.WatchCache, Path: workload.WatchDir,
 	Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
 		path := p.Path(workload.WatchDir)
@@ -144,8 +143,7 @@ var childrenCache = workload.Watching{Kind: checkers.WatchCache, Path: workload.
 			})
 	}}
 
-// tellKinds returns a function that records what a cache of children tells, and says of what kind each change has to
-// be.
+// tellKinds returns a function that records what a cache of children reports, and asserts the kind of each change.
 func tellKinds(p *engine.Process, o engine.Object, path string) func(changes []recipes.Change) {
 	made := map[string]int64{} // czxids of the children that were told
 	return func(changes []recipes.Change) {
@@ -167,14 +165,14 @@ func tellKinds(p *engine.Process, o engine.Object, path string) func(changes []r
 	}
 }
 
-// remadeCache tells a child that was made again as updated.
+// remadeCache reports a child that was deleted and made again as updated.
 var remadeCache = workload.Watching{Kind: checkers.WatchCache, Path: workload.WatchDir,
 	Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
 		path := p.Path(workload.WatchDir)
 		return mutants.RunRemadeCache(ctx, p.Conn, p.Env, path, tellKinds(p, o, path))
 	}}
 
-// brokenPatientWatch tells a list without looking at it again.
+// brokenPatientWatch reports a list without looking at it again.
 var brokenPatientWatch = workload.Watching{Kind: checkers.WatchChildren, Path: workload.WatchDir,
 	Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
 		path := p.Path(workload.WatchDir)
@@ -197,7 +195,8 @@ func brokenWatch(f mutants.Flaw, path string) workload.Watching {
 		}}
 }
 
-// brokenCache is a cache of children that leaves too many watches. It tells all that it has read, and what is missing.
+// brokenCache is a cache of children that leaves too many watches. It reports all that it has read, and what is
+// missing.
 var brokenCache = workload.Watching{Kind: checkers.WatchCache, Path: workload.WatchDir,
 	Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
 		path := p.Path(workload.WatchDir)

@@ -10,7 +10,7 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// watchScenarios are those of the watchers, cacheScenarios that of the cache.
+// watchScenarios are the scenarios of the watchers, cacheScenarios those of the cache.
 var (
 	cacheScenarios = []engine.Scenario{
 		workload.BaseWatcher(engine.Scenario{Name: "cache/children", Doc: "the cache of children under every fault",
@@ -61,7 +61,7 @@ var (
 	}
 )
 
-// atWork is a scenario whose first client loses its connection so often that watches are lost, too.
+// atWork is a scenario whose first client loses its connection so often that watches are also lost.
 func atWork(s engine.Scenario) engine.Scenario {
 	s.Clients, s.Servers, s.SafetySteps, s.Rounds = 2, []int{3}, 700, 4
 	s = workload.BaseWatcher(s)
@@ -80,7 +80,7 @@ func lagging(s engine.Scenario) engine.Scenario {
 	return s
 }
 
-// doubtful has doubts judged as well.
+// doubtful adds the judge of doubts.
 func doubtful(s engine.Scenario) engine.Scenario {
 	s.Checkers = append(slices.Clip(s.Checkers), checkers.Suspicion{})
 	return s

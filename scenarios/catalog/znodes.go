@@ -15,8 +15,8 @@ import (
 	"zksim/scenarios/workload"
 )
 
-// znodeScenarios judge ZooKeeper itself, or the simulation of it, rather than a
-// recipe: single znodes under random reads and writes.
+// znodeScenarios judge ZooKeeper itself, or its simulation, rather than a recipe: single znodes under random reads and
+// writes.
 var znodeScenarios = []engine.Scenario{
 	znodeScenario(engine.Scenario{
 		Name: "znodes/random", Doc: "random writes and synced reads of two znodes under every fault",
@@ -44,7 +44,7 @@ func randomAccesses(synced bool) func(p *engine.Process) {
 		seed.Write([]byte(p.Env.UUID()))
 		r := rand.New(rand.NewPCG(seed.Sum64(), 0))
 		o := p.Register(func() []string { return nil })
-		version := int32(0) // that was seen last
+		version := int32(0) // the last one seen
 		for n := range p.Rounds {
 			a := history.Event{Path: p.Path([...]string{"/znodes/a", "/znodes/b"}[r.IntN(2)]), Version: -1}
 			a.Op = [...]string{"create", "create", "delete", "set", "set", "get", "get", "get"}[r.IntN(8)]
@@ -61,8 +61,7 @@ func randomAccesses(synced bool) func(p *engine.Process) {
 	}
 }
 
-// access makes one request, with all that is recorded of it, and leaves the
-// answer in a.
+// access makes and records one request, and leaves the answer in a.
 func access(p *engine.Process, o engine.Object, a *history.Event, synced bool) {
 	a.Kind = history.Invoke
 	o.Record(*a)
@@ -86,7 +85,7 @@ func access(p *engine.Process, o engine.Object, a *history.Event, synced bool) {
 	o.Record(*a)
 }
 
-// read gets a znode, synced after a write in the same session: a leader that was deposed would answer a sync, too.
+// read gets a znode, synced by a write in the same session: a deposed leader would also answer a sync.
 func read(p *engine.Process, path string, synced bool) ([]byte, *zk.Stat, error) {
 	for {
 		session := p.Conn.SessionID()
@@ -103,7 +102,7 @@ func read(p *engine.Process, path string, synced bool) ([]byte, *zk.Stat, error)
 }
 
 var (
-	// goalLateWrite is a write whose client had been told that nobody knows.
+	// goalLateWrite is a write whose client had been told that the outcome is unknown.
 	goalLateWrite = engine.Goal{Name: "a write that is executed after its client was told of the lost connection",
 		Reached: func(h *history.History) bool {
 			told := map[string]bool{} // by data

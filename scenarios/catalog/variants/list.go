@@ -1,4 +1,4 @@
-// Package variants is the ways to wait in our recipes, of which simrun herd measures the fan-out.
+// Package variants holds the ways to wait in our recipes whose fan-out simrun herd measures.
 package variants
 
 import (
@@ -17,8 +17,8 @@ var (
 	noWaste = herd.Wasted(0)
 )
 
-// All are the variants of the recipes of this module. Those with claims keep their
-// promises; the others are what the promises are about.
+// All holds the variants of this module's recipes. Those with claims keep their promises; the others show what the
+// promises are about.
 var All = []herd.Variant{
 	locks("lock/sequential", "clients queue for a Lock, each behind the one before", newLock, herd.PerEvent(1), noWaste,
 		bounded),
@@ -72,14 +72,13 @@ const (
 	looks = "How often a client looks before the change depends on how long a look takes, to one period."
 )
 
-// open says what is left open in the counts of a variant.
+// open notes what is left open in the counts of a variant.
 func open(v herd.Variant, why string) herd.Variant {
 	v.Open = why
 	return v
 }
 
-// some is for variants in which an event is cheap; few for those in which it
-// wakes everybody.
+// some is for variants in which an event is cheap; few for variants in which it wakes everybody.
 func some(int) int        { return 100 }
 func few(n int) int       { return min(100, 3+300/n) }
 func everybody(n int) int { return n }
@@ -110,7 +109,7 @@ func newHerdElection(p *engine.Process) herd.Locker {
 	return campaign{recipes.NewHerdElection(p.Conn, p.Env, p.Path(dir), recipes.ElectionOptions{})}
 }
 
-// locks is Locks for a recipe of this module.
+// locks is [herd.Locks] for a recipe of this module.
 func locks(name, doc string, newLocker func(p *engine.Process) herd.Locker, claims ...herd.Claim) herd.Variant {
 	v := herd.Locks(name, newLocker)
 	v.Doc, v.Claims = doc, claims

@@ -10,9 +10,8 @@ import (
 	"zksim/sim"
 )
 
-// slow is the timing of networks and servers fifty times slower than usual. The
-// simulator's programs sleep for whole milliseconds, and an interval between changes
-// has to be a small part of a round trip.
+// slow is the timing of networks and servers fifty times slower than the default. The simulator's programs sleep for
+// whole milliseconds, but an interval between changes has to be a small part of a round trip.
 var slow = sim.Timing{Link: 50 * sim.DefaultTiming.Link, Think: 50 * sim.DefaultTiming.Think,
 	Read:  50 * sim.DefaultTiming.Read,
 	Write: 50 * sim.DefaultTiming.Write, Notify: 50 * sim.DefaultTiming.Notify}
@@ -20,9 +19,8 @@ var slow = sim.Timing{Link: 50 * sim.DefaultTiming.Link, Think: 50 * sim.Default
 // changes is how many changes there are in a measurement.
 const changes = 40
 
-// rearms is the variant in which clients follow the changes of a znode, each of which
-// comes so many round trips of a lone client after the one before. A watch fires
-// once, so a change that comes before it is set again notifies nobody.
+// rearms is the variant in which clients follow the changes of a znode. The changes are trips round trips of a lone
+// client apart. A watch fires once, so a change that comes before it is set again notifies nobody.
 func rearms(name string, trips float64) herd.Variant {
 	return herd.Variant{Name: name, Doc: fmt.Sprintf("clients follow a znode that changes every %g round trips", trips),
 		Goes:   "the znode changes",
@@ -50,7 +48,7 @@ func rearms(name string, trips float64) herd.Variant {
 			p.Opening(0)
 			begin, every := p.Env.Now(), time.Duration(trips*float64(trip))
 			for k := range time.Duration(changes) {
-				p.Rest(k*every - p.Env.Now().Sub(begin)) // on the average, whatever a clock can tell
+				p.Rest(k*every - p.Env.Now().Sub(begin)) // on average, whatever the resolution of the clock
 				p.Released()
 				p.Env.Go(fmt.Sprint("change", int(k)), func() {
 					_, err := p.Conn.Set(p.Path(dir), nil, -1)
@@ -61,7 +59,7 @@ func rearms(name string, trips float64) herd.Variant {
 		}}
 }
 
-// roundTrip is what a read takes when nobody else wants anything: the least of some.
+// roundTrip returns how long a read takes when nobody else sends requests: the least of several.
 func roundTrip(p *herd.Process) (time.Duration, error) {
 	var trips []time.Duration
 	for range 20 {
