@@ -11,18 +11,18 @@ import (
 
 // The flaws of barriers.
 const (
-	// ReleaseAgain repeats a release whose answer was lost, without looking what has become of the first. It
-	// opens a barrier that was held since.
+	// ReleaseAgain repeats a release whose answer was lost, without looking what became of the first. It opens a
+	// barrier that was held again since.
 	ReleaseAgain Flaw = 130
-	// StaleWait believes the first look at the barrier, which may be one into the past, and passes although it
-	// is held.
+	// StaleWait believes its first look at the barrier, which may show the past, and passes although the barrier is
+	// held.
 	StaleWait Flaw = 131
 	// HeldAgain goes on waiting when the barrier was released and is held again by the time it looks.
 	HeldAgain Flaw = 185
 )
 
-// Barrier is a barrier with one flaw. Apart from it, it follows the protocol of
-// recipes.Barrier in the plainest way, on a znode that exists.
+// Barrier is a barrier with one flaw. Otherwise it follows the protocol of recipes.Barrier in the plainest way, on a
+// znode that exists.
 type Barrier struct {
 	conn recipes.Conn
 	env  recipes.Env
@@ -77,7 +77,7 @@ func (b *Barrier) look(ctx context.Context, sync bool) (now string, stat *zk.Sta
 	return now, stat, changed, err
 }
 
-// Wait returns when the barrier has been open.
+// Wait returns once the barrier has been open.
 func (b *Barrier) Wait(ctx context.Context) error {
 	for first := int64(0); ; {
 		now, stat, changed, err := b.look(ctx, b.flaw != StaleWait)
@@ -91,7 +91,7 @@ func (b *Barrier) Wait(ctx context.Context) error {
 	}
 }
 
-// patiently runs f until it ends in something else than a lost connection.
+// patiently runs f until it ends with anything but a lost connection.
 func patiently(ctx context.Context, conn recipes.Conn, env recipes.Env, f func() error) error {
 	for {
 		err := f()

@@ -8,23 +8,23 @@ import (
 	"zksim/recipes"
 )
 
-// Rewatch is a cache of children that reads all of them again whenever one has changed, and leaves a watch on each
-// every time, beside those that it has there already.
+// Rewatch is a cache of children that reads all of them again whenever one has changed. Each time it leaves a watch on
+// each, besides those that are already there.
 const Rewatch Flaw = 181
 
-// Remade is a cache of children that looks at when a child was changed, not at when it was made: one that was deleted
-// and made again between two looks is told as updated.
+// Remade is a cache of children that compares when a child was changed, not when it was made. A child that was deleted
+// and made again between two looks is reported as updated.
 const Remade Flaw = 232
 
 // RunRemadeCache runs a cache of the children of dir with the flaw Remade until ctx is done, and calls f with all
-// changes. Apart from the flaw it is recipes.ChildrenCache.
+// changes. Otherwise it is recipes.ChildrenCache.
 func RunRemadeCache(
 	ctx context.Context, conn recipes.Conn, env recipes.Env, dir string, f func(changes []recipes.Change),
 ) error {
 	return recipes.NewChildrenCache(conn, env, dir, recipes.WatchOptions{}).Run(ctx,
 		func(_ []recipes.Child, changes []recipes.Change) bool {
 			var told []recipes.Change
-			for _, c := range changes { // of one that was made again the removal comes directly before the addition
+			for _, c := range changes { // a child that was made again is removed directly before it is added
 				if n := len(told); n > 0 && told[n-1].Name == c.Name {
 					c.Kind = recipes.Updated
 					told = told[:n-1]
@@ -36,8 +36,8 @@ func RunRemadeCache(
 		})
 }
 
-// ChildrenCache is a cache of the children of a znode that has the flaw Rewatch. Apart from it, it follows the protocol
-// of recipes.ChildrenCache in the plainest way.
+// ChildrenCache is a cache of the children of a znode with the flaw Rewatch. Otherwise it follows the protocol of
+// recipes.ChildrenCache in the plainest way.
 type ChildrenCache struct {
 	patient
 	dir string
@@ -84,7 +84,7 @@ func (c *ChildrenCache) read(change <-chan zk.Event) (now []recipes.Child, event
 		switch err {
 		case nil:
 			now, events = append(now, child), append(events, event)
-		case zk.ErrNoNode: // the list has changed, too
+		case zk.ErrNoNode: // the list has also changed
 			err = nil
 		}
 	}

@@ -11,18 +11,18 @@ import (
 	"zksim/recipes"
 )
 
-// The flaws of two-phase commit. The first two are those of docs/museum.md.
+// The flaws of two-phase commit. The first two have the numbers of docs/museum.md.
 const (
-	// PartialSites makes the participants' znodes one by one. A site decides on those that it sees.
+	// PartialSites makes the participants' znodes one by one. A site decides by those that it sees.
 	PartialSites Flaw = 34
-	// BlindVote writes votes whatever the version of the znode, and gives the vote up for failed when the
-	// connection is lost. A site that then votes no had voted yes, and others have committed.
+	// BlindVote writes votes whatever the version of the znode, and takes a vote for failed when the connection is
+	// lost. The site then votes no after it has voted yes, and others have committed.
 	BlindVote Flaw = 35
 
 	// HastyAbort takes a znode without a vote for a no.
 	HastyAbort Flaw = 170
-	// OwnDecision has no znode for the decision: each site counts the votes, and one that loses patience aborts
-	// by itself.
+	// OwnDecision has no znode for the decision: each site counts the votes, and a site that loses patience aborts on
+	// its own.
 	OwnDecision Flaw = 171
 	// ForgetEarly deletes the transaction when the coordinator knows the decision. A site that comes later finds
 	// nothing and presumes that it was aborted.
@@ -33,9 +33,8 @@ const (
 	BlindAbort Flaw = 174
 )
 
-// Transaction is a participant in a two-phase commit with one flaw. Apart from
-// it, it follows the protocol of recipes.Transaction, form AllSites, in the
-// plainest way; nothing is ever cleaned up.
+// Transaction is a participant in a two-phase commit with one flaw. Otherwise it follows the protocol of
+// recipes.Transaction, form AllSites, in the plainest way; nothing is ever cleaned up.
 type Transaction struct {
 	conn recipes.Conn
 	env  recipes.Env
@@ -46,14 +45,12 @@ type Transaction struct {
 	joined bool
 }
 
-// NewTransaction returns a participant with the given flaw. The coordinator has
-// no site.
+// NewTransaction returns a participant with the given flaw. The coordinator has no site.
 func NewTransaction(conn recipes.Conn, env recipes.Env, dir, site string, flaw Flaw) *Transaction {
 	return &Transaction{conn: conn, env: env, dir: dir, site: site, flaw: flaw}
 }
 
-// Begin creates the transaction. Its data is ignored, the names of the sites are
-// in its place.
+// Begin creates the transaction. Its data is ignored; the names of the sites take its place.
 func (t *Transaction) Begin(ctx context.Context, _ []byte, sites ...string) error {
 	ops := []any{&zk.CreateRequest{Path: t.dir, Data: []byte(strings.Join(sites, " ")), Acl: everybody}}
 	for _, name := range sites {
@@ -121,7 +118,7 @@ func (t *Transaction) sameVote(path, vote string) error {
 	return err
 }
 
-// errChanged means that something has happened and all must be read again.
+// errChanged means that something has changed and everything must be read again.
 var errChanged = errors.New("broken: a watch has fired")
 
 // Outcome waits for the decision.
@@ -140,7 +137,7 @@ func (t *Transaction) Outcome(ctx context.Context) (d recipes.Decision, err erro
 	return t.presume(d, err)
 }
 
-// presume says what became of a transaction that is not there any more.
+// presume says what became of a transaction that no longer exists.
 func (t *Transaction) presume(d recipes.Decision, err error) (recipes.Decision, error) {
 	if err == zk.ErrNoNode && t.flaw == ForgetEarly && t.joined {
 		return recipes.Aborted, nil
@@ -148,8 +145,8 @@ func (t *Transaction) presume(d recipes.Decision, err error) (recipes.Decision, 
 	return d, err
 }
 
-// round looks for the decision, and then counts the votes, up to the first that
-// is missing; that is waited for, or a reason to abort.
+// round looks for the decision, and then counts the votes up to the first one missing. It waits for that vote, or takes
+// it for a reason to abort.
 func (t *Transaction) round(ctx context.Context, wait bool) (recipes.Decision, error) {
 	exists, _, made, err := t.conn.ExistsW(t.dir + "/decision")
 	if exists || err != nil {
@@ -187,8 +184,8 @@ func (t *Transaction) sites() ([]string, error) {
 	return strings.Fields(string(data)), err
 }
 
-// decide makes a decision, unless there is one, and returns the one there is. If
-// a site is named, its vote must still be missing.
+// decide makes a decision unless there is one, and returns the one that stands. If a site is named, its vote must still
+// be missing.
 func (t *Transaction) decide(d recipes.Decision, missing string) (recipes.Decision, error) {
 	if t.flaw == OwnDecision {
 		return d, nil
@@ -249,7 +246,7 @@ func (t *Transaction) Forget(ctx context.Context) error {
 	return err
 }
 
-// retry runs f until it ends in something else than a lost connection.
+// retry runs f until it ends with anything but a lost connection.
 func (t *Transaction) retry(ctx context.Context, f func() error) error {
 	for {
 		err := f()

@@ -14,35 +14,33 @@ import (
 const (
 	// TornConfig sets the values one by one, with neither flag nor multi.
 	TornConfig Flaw = 36
-	// TornRead sets the values in one multi and reads them one by one, without looking whether there was another
-	// update in between.
+	// TornRead sets the values in one multi and reads them one by one, without checking for another update in between.
 	TornRead Flaw = 163
-	// WatchTrust trusts what it has read as long as the watch on the flag has not fired. After a reconnect
-	// go-zookeeper shows newer data first.
+	// WatchTrust trusts what it has read as long as the watch on the flag has not fired. After a reconnect go-zookeeper
+	// shows newer data before the watch fires.
 	WatchTrust Flaw = 164
 	// Unfenced writes the values of an update without checking that no other has begun.
 	Unfenced Flaw = 165
 	// NoRearm is a cached reader that leaves its watch once.
 	NoRearm Flaw = 166
-	// StaleConfig reads whatever the server at hand has, although somebody has told the client that there is a
-	// later set.
+	// StaleConfig reads whatever its server has, although another client has told it of a later set.
 	StaleConfig Flaw = 167
-	// KeepWatch is a cached reader that relies on its watch across disconnects. go-zookeeper may ask for it
-	// again as of a zxid at which it had fired.
+	// KeepWatch is a cached reader that relies on its watch across disconnects. go-zookeeper may set the watch again as
+	// of a zxid at which it had fired.
 	KeepWatch Flaw = 168
-	// DeniedOwn takes the bad version that is due to its own first try for another update.
+	// DeniedOwn takes a bad version, caused by its own first try, for another update.
 	DeniedOwn Flaw = 169
-	// LateDate is a cached reader that leaves its watch when it has read, and dates the set by what that shows.
-	// An update in between is taken for the one that was read, and the watch tells of the next. Values are set in
-	// one multi.
+	// LateDate is a cached reader that leaves its watch after it has read, and dates the set by what the watch's
+	// request shows. It takes an update in between for the one that it read, and the watch tells of the next. Values
+	// are set in one multi.
 	LateDate Flaw = 186
-	// TakenOver takes a bad version after a lost answer for its own first try, without looking. It may be the
-	// beginning of another update, which has taken over.
+	// TakenOver takes a bad version after a lost answer for its own first try, without looking. It may come from
+	// another update, which has taken over.
 	TakenOver Flaw = 187
 )
 
-// Config is a configuration with one flaw. Apart from it, it follows the
-// protocol of recipes.FlaggedConfig in the plainest way.
+// Config is a configuration with one flaw. Otherwise it follows the protocol of recipes.FlaggedConfig in the plainest
+// way.
 type Config struct {
 	patient
 	dir  string
@@ -96,7 +94,7 @@ func (c *Config) Update(ctx context.Context, values map[string][]byte) (err erro
 	return changed(c.end(ctx, version))
 }
 
-// end sets the flag; after a bad version it looks whether that is its own doing.
+// end sets the flag; after a bad version it checks whether its own try caused it.
 func (c *Config) end(ctx context.Context, version int32) error {
 	ready := "ready " + c.env.UUID()
 	tries := 0
@@ -175,8 +173,7 @@ func (c *Config) read(ctx context.Context) (values map[string][]byte, zxid int64
 	return nil, 0, nil, ctx.Err()
 }
 
-// get tries at once again when the connection is lost: go-zookeeper sends the
-// second request when it has reconnected.
+// get tries again at once when the connection is lost: go-zookeeper sends the second request when it has reconnected.
 func (c *Config) get(path string) ([]byte, error) {
 	data, _, err := c.conn.Get(path)
 	if err == zk.ErrConnectionClosed {
@@ -185,7 +182,7 @@ func (c *Config) get(path string) ([]byte, error) {
 	return data, err
 }
 
-// whole reports whether what was read since begin is of one update.
+// whole reports whether everything that was read since begin belongs to one update.
 func (c *Config) whole(session int64, begin *zk.Stat, changed <-chan zk.Event) bool {
 	switch c.flaw {
 	case TornConfig, TornRead:
@@ -197,7 +194,7 @@ func (c *Config) whole(session int64, begin *zk.Stat, changed <-chan zk.Event) b
 	return err == nil && end.Mzxid == begin.Mzxid && c.conn.SessionID() == session
 }
 
-// Watch tells of every set that it comes across until ctx is done.
+// Watch reports every set that it sees, until ctx is done.
 func (c *Config) Watch(ctx context.Context, told func(values map[string][]byte, zxid int64)) error {
 	defer recipes.Forget(c.env)()
 	latest := int64(0)
@@ -233,7 +230,7 @@ func (c *Config) Watch(ctx context.Context, told func(values map[string][]byte, 
 	}
 }
 
-// date leaves a watch on dir and returns the zxid of what is the latest update by then.
+// date leaves a watch on dir and returns the zxid of the latest update by then.
 func (c *Config) date() (zxid int64, changed <-chan zk.Event, err error) {
 	_, stat, changed, err := c.conn.GetW(c.dir)
 	if err != nil {

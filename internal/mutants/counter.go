@@ -11,19 +11,18 @@ import (
 
 // The flaws of counters.
 const (
-	// DoubleCount tries a set again whose answer was lost, and takes the bad version that is due to its own
-	// first try for somebody else's update.
+	// DoubleCount repeats a set whose answer was lost, and takes the bad version that its own first try caused for
+	// somebody else's update.
 	DoubleCount Flaw = 28
 	// StaleGet reads the number from whatever server it is connected to.
 	StaleGet Flaw = 162
-	// LastingReceipt makes receipts that are not ephemeral, and leaves them to the end of the session where the
+	// LastingReceipt makes receipts that are not ephemeral, and leaves them to the end of the session when the
 	// connection is lost.
 	LastingReceipt Flaw = 182
 )
 
-// Counter is a counter with one flaw. Apart from it, it follows the protocol of
-// recipes.Counter in the plainest way, and gives up what that does when the
-// session has ended.
+// Counter is a counter with one flaw. Otherwise it follows the protocol of recipes.Counter in the plainest way, without
+// what that does after the end of the session.
 type Counter struct {
 	patient
 	path string
@@ -84,8 +83,7 @@ func (c *Counter) CompareAndSet(ctx context.Context, old, next int64) (bool, err
 	}
 }
 
-// set sets the number together with a receipt that tells, after a lost answer,
-// whether it was set.
+// set sets the number together with a receipt, which tells after a lost answer whether the number was set.
 func (c *Counter) set(ctx context.Context, n int64, version int32) error {
 	data := strconv.AppendInt(nil, n, 10)
 	if c.flaw == DoubleCount {
@@ -105,7 +103,7 @@ func (c *Counter) set(ctx context.Context, n int64, version int32) error {
 		return err
 	})
 	executed := err == nil
-	if err == zk.ErrBadVersion { // by the own first try if the receipt is there
+	if err == zk.ErrBadVersion { // by its own first try if the receipt is there
 		err := c.synced(ctx, c.path, func() (err error) {
 			executed, _, err = c.conn.Exists(receipt)
 			return err

@@ -15,34 +15,34 @@ import (
 const (
 	// CountReady counts the znode "ready" as a member, so that n-1 enter.
 	CountReady Flaw = 18
-	// StaleReady takes the mark of an earlier round for that of its own, since nobody removes it. In the second
-	// round each enters alone.
+	// StaleReady takes the mark of an earlier round for its own round's, since nobody removes it. In the second round
+	// each client enters alone.
 	StaleReady Flaw = 19
-	// CountOnly counts the members and has no mark that they were enough. A quick one enters and leaves before a
+	// CountOnly counts the members and has no mark that they were enough. A quick client enters and leaves before a
 	// slow one has counted, and each waits for the other.
 	CountOnly Flaw = 20
-	// TimeoutStays leaves the znode of an Enter that has timed out, and it is counted for those who come later.
+	// TimeoutStays leaves the znode of an Enter that has timed out. Clients that come later count it.
 	TimeoutStays Flaw = 21
 
-	// LeaveOnce leaves as soon as the znode is gone that it waited for, without looking who else is inside.
+	// LeaveOnce leaves as soon as the znode that it waited for is gone, without looking who else is inside.
 	LeaveOnce Flaw = 132
-	// LateJoiner lets in whoever comes while a round is on.
+	// LateJoiner lets in clients that come while a round is on.
 	LateJoiner Flaw = 133
-	// WaitGone goes on waiting after its session, and with it its znode, has ended. The others wait for it, and
-	// it for them.
+	// WaitGone goes on waiting after its session has ended and its znode with it. The others wait for it, and it waits
+	// for them.
 	WaitGone Flaw = 134
 
-	// SyncedRejoin looks for a znode whose create had no answer behind a sync, and creates another one under a new
-	// GUID if it does not see it. Both are counted.
+	// SyncedRejoin looks, after a sync, for the znode of a create without an answer. If it does not see the znode, it
+	// creates another one under a new GUID, and both count.
 	SyncedRejoin Flaw = 221
 
-	// LeaveHerd has all who leave wait for the lowest one, although each was to wait for a neighbour. See NewHerd.
+	// LeaveHerd has all clients that leave wait for the lowest member, although each should wait for a neighbour. See
+	// NewHerd.
 	LeaveHerd Flaw = 233
 )
 
-// DoubleBarrier is a double barrier with one flaw. Apart from it, it follows the
-// protocol of recipes.DoubleBarrier in the plainest way, below a znode that exists
-// and has a child "ready".
+// DoubleBarrier is a double barrier with one flaw. Otherwise it follows the protocol of recipes.DoubleBarrier in the
+// plainest way, below a znode that exists and has a child "ready".
 type DoubleBarrier struct {
 	conn recipes.Conn
 	env  recipes.Env
@@ -50,7 +50,7 @@ type DoubleBarrier struct {
 	n    int
 	flaw Flaw
 
-	node    string // name of the own znode
+	node    string // name of the client's znode
 	round   int64
 	members []string // of the round
 }
@@ -60,7 +60,7 @@ func NewDoubleBarrier(conn recipes.Conn, env recipes.Env, dir string, n int, fla
 	return &DoubleBarrier{conn: conn, env: env, dir: dir, n: n, flaw: flaw}
 }
 
-// NewHerd returns a barrier with the flaw LeaveHerd. Apart from it, it is recipes.DoubleBarrier with LeaveSequential.
+// NewHerd returns a barrier with the flaw LeaveHerd. Otherwise it is recipes.DoubleBarrier with LeaveSequential.
 func NewHerd(conn recipes.Conn, env recipes.Env, dir string, n int) *recipes.DoubleBarrier {
 	return recipes.NewDoubleBarrier(conn, env, dir, n, recipes.DoubleBarrierOptions{Leaving: recipes.LeaveLowest})
 }
@@ -83,7 +83,7 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 	return err
 }
 
-// join creates the own znode unless it is there.
+// join creates the client's znode unless it exists.
 func (d *DoubleBarrier) join(ctx context.Context) error {
 	again := false
 	err := patiently(ctx, d.conn, d.env, func() error {
@@ -103,7 +103,7 @@ func (d *DoubleBarrier) join(ctx context.Context) error {
 	return err
 }
 
-// joined looks behind a sync whether the own znode is there.
+// joined reports, after a sync, whether the client's znode exists.
 func (d *DoubleBarrier) joined() (there bool, err error) {
 	if _, err = d.conn.Sync(d.dir); err == nil {
 		there, _, err = d.conn.Exists(d.path(d.node))
@@ -177,14 +177,14 @@ func (d *DoubleBarrier) count(ctx context.Context) error {
 	return nil
 }
 
-// await waits for one of the events, and remembers nothing else but what the barrier does.
+// await waits for one of the events, and remembers only what the barrier does.
 func (d *DoubleBarrier) await(ctx context.Context, events ...<-chan zk.Event) error {
 	recipes.Keep(d.env, d, &events)
 	_, _, err := d.env.Await(ctx, events...)
 	return err
 }
 
-// sort returns those of the round who are inside, and those who wait.
+// sort returns the members of the round that are inside, and those that wait.
 func (d *DoubleBarrier) sort(names []string) (inside, others []string) {
 	slices.Sort(names)
 	for _, name := range names {
@@ -199,7 +199,7 @@ func (d *DoubleBarrier) sort(names []string) (inside, others []string) {
 	return inside, others
 }
 
-// begin makes a round of the members that all exist.
+// begin makes a round of the members, which must all exist.
 func (d *DoubleBarrier) begin(members []string, version int32) error {
 	var ops []any
 	for _, name := range members {
@@ -214,7 +214,7 @@ func (d *DoubleBarrier) begin(members []string, version int32) error {
 	return err
 }
 
-// Leave waits until all of the round leave.
+// Leave waits until all members of the round leave.
 func (d *DoubleBarrier) Leave(ctx context.Context) (err error) {
 	defer recipes.Forget(d.env)(d, &err)
 	done := false
@@ -256,7 +256,7 @@ func (d *DoubleBarrier) leave(ctx context.Context) (done bool, err error) {
 	return err == nil && d.flaw == LeaveOnce, err
 }
 
-// Round returns a number of the round.
+// Round returns the number of the round.
 func (d *DoubleBarrier) Round() int64 { return d.round }
 
 // Lost returns nil: the client hears of nothing.

@@ -14,22 +14,22 @@ const (
 	// EventLeads leads when the predecessor's znode is deleted, without listing again. But the predecessor may
 	// have given up while another leads.
 	EventLeads Flaw = 29
-	// BlindAck acknowledges without a check of the own candidate in the same multi. A leader of the past hides
-	// the present one.
+	// BlindAck acknowledges without checking its own candidate in the same multi. A former leader hides the present
+	// one.
 	BlindAck Flaw = 120
-	// NoAck takes the first candidate for the leader. It may not know yet that it is the first.
+	// NoAck takes the first candidate for the leader. That candidate may not know yet that it is the first.
 	NoAck Flaw = 121
-	// OldMark takes the mark of a leader for one that leads, and does not look at it again. It may be that of a leader
-	// which has lost its session, and whose servers have not ended that yet.
+	// OldMark takes the mark of a leader for a leader that leads, and does not look at it again. The leader may have
+	// lost its session, which the servers have not ended yet.
 	OldMark Flaw = 192
-	// ToldEarly tells the listener that the leadership is lost before the election itself says so; the listener asks
-	// the election, is told that the client leads, and goes on.
+	// ToldEarly tells the listener that the leadership is lost before the election itself says so. The listener asks
+	// the election, hears that the client leads, and goes on.
 	ToldEarly Flaw = 193
 )
 
 // Election is an election with one flaw, on the znodes of recipes.Election.
 type Election struct {
-	*Lock // that is held by whoever leads
+	*Lock // held by the leader
 	root  string
 }
 
@@ -44,7 +44,7 @@ func (e *Election) Campaign(ctx context.Context) error { return e.Lock.Lock(ctx)
 // Resign gives the leadership up.
 func (e *Election) Resign(ctx context.Context) error { return e.Unlock(ctx) }
 
-// Acknowledge tells those who ask for the leader that the object leads.
+// Acknowledge tells clients that ask for the leader that the object leads.
 func (e *Election) Acknowledge(context.Context) error {
 	ops := []any{&zk.CheckVersionRequest{Path: e.dir + "/" + e.node, Version: -1},
 		&zk.SetDataRequest{Path: e.root + "/leader", Data: []byte(e.node), Version: -1}}

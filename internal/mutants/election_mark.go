@@ -8,12 +8,12 @@ import (
 	"zksim/recipes"
 )
 
-// MarkedElection is an election whose leader shows itself by an ephemeral znode of its own, the mark, besides that of
-// the candidate. Who resigns deletes its candidate, and the mark if its session has made it; that of an earlier
-// session goes with that.
+// MarkedElection is an election whose leader shows itself by an ephemeral znode of its own, the mark, besides the
+// candidate's znode. A leader that resigns deletes its candidate, and the mark if its session made it. The mark of an
+// earlier session goes with that session.
 type MarkedElection struct{ *Election }
 
-// NewMarkedElection returns a candidate with the flaw OldMark, or with none.
+// NewMarkedElection returns a candidate with the flaw OldMark or none.
 func NewMarkedElection(conn recipes.Conn, env recipes.Env, dir string, flaw Flaw) *MarkedElection {
 	return &MarkedElection{NewElection(conn, env, dir, flaw)}
 }
@@ -36,7 +36,7 @@ func (e *MarkedElection) Campaign(ctx context.Context) error {
 	}
 }
 
-// mark makes the mark; false if the session in which the client is the first of the queue has ended before.
+// mark makes the mark. It returns false if the session in which the client is first in the queue has ended before.
 func (e *MarkedElection) mark(ctx context.Context) (bool, error) {
 	for id := e.owner; e.conn.SessionID() == id; {
 		_, err := e.conn.Create(e.path(), nil, zk.FlagEphemeral, everybody)

@@ -8,7 +8,7 @@ import (
 	"zksim/recipes"
 )
 
-// HeardElection is an election whose leader does not look at the end of its leadership itself: a listener stops the
+// HeardElection is an election whose leader does not watch for the end of its leadership itself. A listener stops the
 // work when it hears of a change and the election says that the client does not lead.
 type HeardElection struct {
 	*Election
@@ -17,7 +17,7 @@ type HeardElection struct {
 	deaf  context.CancelFunc
 }
 
-// NewHeardElection returns a candidate with the flaw ToldEarly, or with none.
+// NewHeardElection returns a candidate with the flaw ToldEarly or none.
 func NewHeardElection(conn recipes.Conn, env recipes.Env, dir string, flaw Flaw) *HeardElection {
 	return &HeardElection{Election: NewElection(conn, env, dir, flaw)}
 }

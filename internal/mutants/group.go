@@ -9,40 +9,39 @@ import (
 	"zksim/recipes"
 )
 
-// The flaws of groups. The number below 100 is that of docs/museum.md.
+// The flaws of groups. The number below 100 is from docs/museum.md.
 const (
-	// Flapping tidies up when it is connected again: it deletes the member's znode and makes it anew, although
-	// the session lives.
+	// Flapping tidies up when it is connected again: it deletes the member's znode and makes a new one, although the
+	// session lives.
 	Flapping Flaw = 30
 
-	// Once joins and never looks again, so it does not join again after the end of its session.
+	// Once joins and never looks again, so it does not rejoin after the end of its session.
 	Once Flaw = 154
 	// AnyZnode takes the znode of its name for its own, without comparing the session that owns it.
 	AnyZnode Flaw = 155
 	// LeaveByName deletes the znode of its name, whoever has it now.
 	LeaveByName Flaw = 156
-	// Forgetful tells all members as removed when it is disconnected, and as added when it is connected again.
+	// Forgetful reports all members as removed when it is disconnected, and as added when it is connected again.
 	Forgetful Flaw = 157
-	// NotOurs takes a znode of its name, seen behind a sync in a new session, for that of somebody else, and
-	// does not join again. It may be its own, of a session that a leader which was deposed has declared expired.
+	// NotOurs takes a znode of its name, seen after a sync in a new session, for somebody else's, and does not join
+	// again. It may be its own, from a session that a deposed leader has declared expired.
 	NotOurs Flaw = 159
-	// FewJoins tries again a few times to join in a new session, and then does not any more. The znode of its name
-	// may be its own, of a session that the servers keep for longer than that; it does not look whose it is.
+	// FewJoins tries a few times to join in a new session, and then no longer. The znode of its name may be its own,
+	// from a session that the servers keep for longer; it does not look whose it is.
 	FewJoins Flaw = 191
 	// TwoClients dials another connection when its session has ended, and does not close the old one, whose library
 	// opens a new session by itself. Both look after the one member, and what the older says last counts.
 	TwoClients Flaw = 194
-	// ConfiguredTimeout waits for the znode of its old session for as long as the session timeout that it has asked
-	// for. The servers keep the session for the one that they have granted, which is longer; and after an election
-	// they keep it for as long again, so no fixed time is enough.
+	// ConfiguredTimeout waits for the znode of its old session to go, for the session timeout that it has asked for.
+	// The servers keep the session for the timeout that they have granted, which is longer. After an election they keep
+	// it for as long again, so no fixed time is enough.
 	ConfiguredTimeout Flaw = 195
-	// NoInterval waits for the event of its watch alone, and takes the one that ends the watch with its session for none.
-	// Where it looks again at intervals, whatever it has heard, that repairs it.
+	// NoInterval waits only for the event of its watch, and ignores the event that ends the watch with its session.
+	// Looking again at intervals, whatever it has heard, repairs that.
 	NoInterval Flaw = 196
 )
 
-// Group is a group with one flaw. Apart from it, it follows the protocol of
-// recipes.Group in the plainest way.
+// Group is a group with one flaw. Otherwise it follows the protocol of recipes.Group in the plainest way.
 type Group struct {
 	conn recipes.Conn
 	env  recipes.Env
@@ -53,18 +52,17 @@ type Group struct {
 
 	// Dial makes another connection; for TwoClients.
 	Dial func() (recipes.Conn, recipes.Env, error)
-	// Interval is after which time NoInterval looks again, whatever it has heard; 0: never.
+	// Interval is the time after which NoInterval looks again, whatever it has heard; 0: never.
 	Interval time.Duration
 }
 
-// NewGroup returns a group on dir with the given flaw; changed is as that of
-// recipes.GroupOptions.
+// NewGroup returns a group on dir with the given flaw; changed is as in recipes.GroupOptions.
 func NewGroup(conn recipes.Conn, env recipes.Env, dir string, changed func(name string, joined bool),
 	flaw Flaw) *Group {
 	return &Group{conn: conn, env: env, dir: dir, flaw: flaw, changed: changed}
 }
 
-// Watch is as that of recipes.Group.
+// Watch is like that of recipes.Group.
 func (g *Group) Watch(ctx context.Context, f func(now []recipes.Child, changes []recipes.Change) bool) error {
 	var all []recipes.Child
 	tell := func(kind recipes.ChangeKind) {
@@ -91,7 +89,7 @@ func (g *Group) Watch(ctx context.Context, f func(now []recipes.Child, changes [
 		})
 }
 
-// Join is as that of recipes.Group.
+// Join is like that of recipes.Group.
 func (g *Group) Join(ctx context.Context, name string, data []byte) (*Membership, error) {
 	m := &Membership{Group: g, path: g.dir + "/" + name, data: data, done: make(chan zk.Event),
 		joined: new(true)}
@@ -122,13 +120,13 @@ type Membership struct {
 	data        []byte
 	joined      *bool         // what was told last
 	tries       int           // to join again, of FewJoins
-	id          int64         // of the session that TwoClients has known first
-	successor   chan zk.Event // is closed when what the other client of TwoClients does has ended
+	id          int64         // of the first session that TwoClients has known
+	successor   chan zk.Event // closed when the other client of TwoClients has ended
 	end         context.CancelFunc
 	done        chan zk.Event
 }
 
-// Leave is as that of recipes.Membership.
+// Leave is like that of recipes.Membership.
 func (m *Membership) Leave(ctx context.Context) error {
 	m.end()
 	_, _, err := m.env.Await(ctx, m.done)
@@ -139,7 +137,7 @@ func (m *Membership) session(ctx context.Context) error {
 	return patient{m.conn, m.env}.session(ctx)
 }
 
-// claim creates the member's znode and the one that proves whose it is.
+// claim creates the member's znode and another that proves whose it is.
 func (m *Membership) claim(ctx context.Context) error {
 	m.proof = m.dir + "/_owners/" + m.env.UUID()
 	for {
@@ -198,7 +196,7 @@ func (m *Membership) keep(life context.Context) {
 	}
 }
 
-// tell tells whether it is a member, if that is news.
+// tell reports whether it is a member, if that has changed.
 func (m *Membership) tell(now bool) {
 	if *m.joined != now {
 		*m.joined = now
@@ -206,8 +204,8 @@ func (m *Membership) tell(now bool) {
 	}
 }
 
-// taken is what the member does while somebody has its name; gone is the watch on that znode, if it exists. It reports
-// whether the member gives up.
+// taken is what the member does while somebody else has its name, and reports whether the member gives up. gone is the
+// watch on that znode, if it exists.
 func (m *Membership) taken(life context.Context, exists bool, gone <-chan zk.Event) bool {
 	switch {
 	case m.flaw == NotOurs:
@@ -225,7 +223,7 @@ func (m *Membership) taken(life context.Context, exists bool, gone <-chan zk.Eve
 	return false
 }
 
-// fewJoins is how many times FewJoins tries again after it was told that the name is taken.
+// fewJoins is how often FewJoins tries again after it was told that the name is taken.
 const fewJoins = 1
 
 // guard waits until something happens to the znode or the session.

@@ -10,7 +10,7 @@ import (
 // configuredTimeout is the session timeout that ConfiguredTimeout has asked for. The servers of a scenario grant 10 s.
 const configuredTimeout = 4 * time.Second
 
-// outlast waits for the znode of an old session to go, for that long.
+// outlast waits up to that long for the znode of an old session to go.
 func (m *Membership) outlast(life context.Context, gone <-chan zk.Event) error {
 	ctx, end := m.env.WithTimeout(life, configuredTimeout)
 	defer end()
@@ -18,7 +18,7 @@ func (m *Membership) outlast(life context.Context, gone <-chan zk.Event) error {
 	return err
 }
 
-// flagged waits until something is said to have happened to the znode, or the interval is over.
+// flagged waits until an event says that something has happened to the znode, or until the interval is over.
 func (m *Membership) flagged(life context.Context, gone <-chan zk.Event) error {
 	ctx := life
 	if m.Interval > 0 {
@@ -36,8 +36,8 @@ func (m *Membership) flagged(life context.Context, gone <-chan zk.Event) error {
 	return err
 }
 
-// replace has another client look after the member, too, when the session is another one than at first. This one goes
-// on.
+// replace starts a second client that looks after the member when the session is no longer the first one. This client
+// goes on.
 func (m *Membership) replace(life context.Context) {
 	if m.id == 0 {
 		m.id = m.conn.SessionID()

@@ -12,7 +12,7 @@ import (
 	"zksim/recipes"
 )
 
-// Lock is a lock with one flaw. Apart from it, it follows the protocol of
+// Lock is a lock with one flaw. Otherwise it follows the protocol of
 // recipes.Lock in the plainest way.
 type Lock struct {
 	conn recipes.Conn
@@ -21,10 +21,10 @@ type Lock struct {
 	flaw Flaw
 
 	order func(names []string) (first, ahead string, listed bool)
-	any   bool   // who waits watches all
-	node  string // name of the own znode
+	any   bool   // waiters watch all
+	node  string // name of its znode
 	token int64
-	owner int64 // session in which it is held
+	owner int64 // the session in which it is held
 	lost  chan zk.Event
 	end   context.CancelFunc
 }
@@ -133,7 +133,7 @@ func (l *Lock) find(guid string) string {
 	}
 }
 
-// refresh has the next listing lack nothing: it is a write.
+// refresh makes sure that the next listing is complete: it is a write.
 func (l *Lock) refresh() (err error) {
 	if l.flaw == SyncedRetry {
 		_, err = l.conn.Sync(l.dir)
@@ -143,7 +143,7 @@ func (l *Lock) refresh() (err error) {
 	return err
 }
 
-// queue waits for the turn of the own znode and takes the lock.
+// queue waits for the turn of its znode and takes the lock.
 func (l *Lock) queue(ctx context.Context, wait bool) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -195,7 +195,7 @@ func (l *Lock) patient(err error) error {
 	return err
 }
 
-// exclusive returns the first of the queue, the one before the own znode ("" if that
+// exclusive returns the first of the queue, the one before the lock's own znode ("" if that
 // is the first), and whether the own znode is listed.
 func (l *Lock) exclusive(names []string) (first, ahead string, listed bool) {
 	for _, name := range names {
@@ -287,7 +287,7 @@ func (l *Lock) take(change <-chan zk.Event) error {
 	l.end = cancel
 	lost := l.lost
 	if l.flaw == ForeignDelete || l.flaw == NoOwnCheck || l.flaw == DeafHolder {
-		gone = nil // these never looked after their own znode
+		gone = nil // these flaws never look after their own znode
 	}
 	l.env.Go("lock-watch", func() {
 		if _, ev, err := l.env.Await(ctx, change, gone); err == nil {
@@ -331,7 +331,7 @@ func (l *Lock) Unlock(ctx context.Context) error {
 	return err
 }
 
-// remove deletes the own znode, whatever it takes.
+// remove deletes the znode, whatever it takes.
 func (l *Lock) remove(ctx context.Context, name string) error {
 	for tries := 1; ; tries++ {
 		err := l.conn.Delete(l.dir+"/"+name, -1)
@@ -360,7 +360,7 @@ func interrupted(err error) bool {
 	return err == zk.ErrConnectionClosed || err == zk.ErrNoServer || err == zk.ErrSessionExpired
 }
 
-// Lost fires when the session changes state or the own znode is deleted.
+// Lost fires when the session changes state or the lock's znode is deleted.
 func (l *Lock) Lost() <-chan zk.Event { return l.lost }
 
 // Token returns the fencing token; with the flaw NoToken there is none.

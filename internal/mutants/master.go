@@ -12,21 +12,21 @@ import (
 
 // The flaws of master-worker pools. The numbers are those of docs/museum.md.
 const (
-	// TwoCalls assigns in two calls: create, then delete. A master that ends between them leaves a task that its
+	// TwoCalls assigns in two calls: create, then delete. A master that ends in between leaves a task that its
 	// successor assigns again.
 	TwoCalls Flaw = 31
 	// SubmitTwice submits a task again when the answer is lost.
 	SubmitTwice Flaw = 32
-	// OldMaster writes without a check of its own candidate, and looks whether it leads only between rounds.
-	// After a pause it goes on assigning.
+	// OldMaster writes without checking its own candidate, and checks only between rounds whether it leads. After a
+	// pause it goes on assigning.
 	OldMaster Flaw = 33
-	// TwoReports reports in two calls: the result, then the end of the assignment. After a crash between them
-	// the task is done again.
+	// TwoReports reports in two calls: the result, then the end of the assignment. After a crash in between, the task
+	// is done again.
 	TwoReports Flaw = 122
-	// ForgottenWorker never looks for tasks of workers that have ended.
+	// ForgottenWorker never looks for the tasks of workers that have ended.
 	ForgottenWorker Flaw = 123
-	// WatchAlone waits for a task by a watch alone. When a request that waited for a reconnect is answered and
-	// the connection is lost again before go-zookeeper has renewed the watch, the watch never fires.
+	// WatchAlone waits for a task with only a watch. The watch never fires if a request that waited for a reconnect is
+	// answered and the connection is lost again before go-zookeeper has renewed the watch.
 	WatchAlone Flaw = 124
 )
 
@@ -156,7 +156,7 @@ func (m *Master) multi(ops ...any) error {
 	return err
 }
 
-// excuse forgives what the end of a worker and the work of a predecessor do.
+// excuse ignores errors caused by the end of a worker or the work of a predecessor.
 func excuse(err error) error {
 	if err == zk.ErrNoNode || err == zk.ErrNotEmpty || err == zk.ErrNodeExists {
 		return nil

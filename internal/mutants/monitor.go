@@ -11,19 +11,19 @@ import (
 
 // The flaws of monitors of locks.
 const (
-	// BusyLock measures how long the lock has been held, by whomever. Derived: the watch does not show each
+	// BusyLock measures how long the lock has been held, whoever holds it. Derived: the watch does not show each
 	// change.
 	BusyLock Flaw = 114
-	// StaleAlarm believes what a server that lags says of a holder.
+	// StaleAlarm believes what a lagging server says about a holder.
 	StaleAlarm Flaw = 115
-	// QueueTime measures from when somebody is in the queue, and not from when it holds the lock.
+	// QueueTime measures from when a client is in the queue, not from when it holds the lock.
 	QueueTime Flaw = 183
 	// TimeAnew measures from the last change of the queue: as long as others come and go, there is no alarm.
 	TimeAnew Flaw = 184
 )
 
-// Monitor is a monitor of a lock with one flaw. Apart from it, it follows the protocol
-// of recipes.Monitor in the plainest way, for the first of the queue.
+// Monitor is a monitor of a lock with one flaw. Otherwise it follows the protocol of recipes.Monitor in the plainest
+// way, for the first of the queue.
 type Monitor struct {
 	queue Lock
 	opt   recipes.MonitorOptions
@@ -74,7 +74,7 @@ func (m *Monitor) Run(ctx context.Context) error {
 	}
 }
 
-// update looks who is the first.
+// update looks who is first in the queue.
 func (m *Monitor) update() (<-chan zk.Event, error) {
 	names, _, change, err := m.queue.conn.ChildrenW(m.queue.dir)
 	if err != nil {
@@ -95,7 +95,7 @@ func (m *Monitor) update() (<-chan zk.Event, error) {
 	return change, nil
 }
 
-// inQueue notes who is in the queue, and returns since when the first has been there.
+// inQueue notes who is in the queue, and returns when first was seen there.
 func (m *Monitor) inQueue(names []string, first string) time.Time {
 	for _, name := range names {
 		if _, ok := m.seen[name]; !ok {

@@ -11,15 +11,15 @@ import (
 
 // The flaws of name services.
 const (
-	// AssumeOwn takes a name that exists, after a create whose answer was lost, for its own.
+	// AssumeOwn takes a name that exists after a create whose answer was lost for its own.
 	AssumeOwn Flaw = 160
-	// DeleteAgain deletes a name by its version and tries again after a lost answer. What another has registered
-	// meanwhile has the same version.
+	// DeleteAgain deletes a name by its version and tries again after a lost answer. A name that another client has
+	// registered meanwhile has the same version.
 	DeleteAgain Flaw = 161
-	// PrefixOwner takes the mark of an owner whose name begins with its own for its own, and
-	// unregisters what another has registered.
+	// PrefixOwner takes the mark of any owner whose name begins with its own for its own, and unregisters what another
+	// has registered.
 	PrefixOwner Flaw = 175
-	// NoTicket registers again in a new session, while the first try may still be executed in the one before.
+	// NoTicket registers again in a new session, while the first try may still be executed in the previous one.
 	NoTicket Flaw = 220
 )
 
@@ -35,7 +35,7 @@ func NewOwned(conn recipes.Conn, env recipes.Env, dir, owner string) *Owned {
 	return &Owned{recipes.NewNames(conn, env, dir, recipes.NamesOptions{Owner: owner}), patient{conn, env}, dir, owner}
 }
 
-// Unregister removes a name that the owner, or one that is called alike, has registered.
+// Unregister removes a name that the owner, or one whose name begins with the owner's, has registered.
 func (n *Owned) Unregister(ctx context.Context, name string) error {
 	path := n.dir + "/" + name
 	err := n.synced(ctx, path, func() error {
@@ -96,9 +96,8 @@ func (n *Hasty) Register(ctx context.Context, name string, data []byte) error {
 	}
 }
 
-// Names is a name service with one flaw. Apart from it, it follows the protocol of
-// recipes.Names in the plainest way: the mark that proves a registration is beside
-// the name.
+// Names is a name service with one flaw. Otherwise it follows the protocol of recipes.Names in the plainest way: the
+// mark that proves a registration is beside the name.
 type Names struct {
 	patient
 	dir   string

@@ -15,7 +15,7 @@ type patient struct {
 	env  recipes.Env
 }
 
-// until runs f until it ends in something else than a lost connection.
+// until runs f until it ends with anything but a lost connection.
 func (p patient) until(ctx context.Context, f func() error) error {
 	for {
 		err := f()

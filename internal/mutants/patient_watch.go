@@ -9,7 +9,7 @@ import (
 	"zksim/recipes"
 )
 
-// PatientWatch is a watcher of children with the flaw [SettledOnce]. Apart from it, it follows the protocol of
+// PatientWatch is a watcher of children with the flaw [SettledOnce]. Otherwise it follows the protocol of
 // recipes.PatientChildrenWatch in the plainest way.
 type PatientWatch struct {
 	patient
@@ -17,7 +17,7 @@ type PatientWatch struct {
 	settle time.Duration
 }
 
-// NewPatientWatch returns a watcher that tells the children of path when they have not changed for the time settle.
+// NewPatientWatch returns a watcher that reports the children of path when they have not changed for the time settle.
 func NewPatientWatch(conn recipes.Conn, env recipes.Env, path string, settle time.Duration) *PatientWatch {
 	return &PatientWatch{patient{conn, env}, path, settle}
 }
@@ -51,7 +51,7 @@ func (w *PatientWatch) Run(ctx context.Context, f func(names []string, stat *zk.
 	}
 }
 
-// list lists the children behind a sync, and leaves a watch; stat is nil if there is no such znode.
+// list lists the children after a sync, and leaves a watch; stat is nil if there is no such znode.
 func (w *PatientWatch) list(ctx context.Context) (names []string, stat *zk.Stat, event <-chan zk.Event, err error) {
 	for again := true; again && err == nil; {
 		err = w.synced(ctx, w.path, func() (err error) {

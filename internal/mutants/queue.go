@@ -16,37 +16,37 @@ import (
 const (
 	// EphemeralItems makes items ephemeral: they go with their producer.
 	EphemeralItems Flaw = 22
-	// DeleteLost takes an item by deleting it and, told that there is none by the second attempt, thinks that
-	// another consumer has it.
+	// DeleteLost takes an item by deleting it. When a second attempt finds no item, it thinks that another consumer has
+	// it.
 	DeleteLost Flaw = 23
 	// PutTwice puts again when the answer was lost.
 	PutTwice Flaw = 24
-	// StaleList goes through a list of items to its end before it reads another; items of higher priority come
+	// StaleList goes through a list of items to its end before it reads another. Items of higher priority come
 	// meanwhile.
 	StaleList Flaw = 25
-	// Unpadded puts the priority into the name as it is: 10 sorts before 9.
+	// Unpadded puts the priority into the name without padding: 10 sorts before 9.
 	Unpadded Flaw = 26
-	// AckUnchecked acknowledges by deleting the item, without a look at the claim; that the item is gone already
-	// counts as success.
+	// AckUnchecked acknowledges by deleting the item, without looking at the claim. An item that is already gone counts
+	// as success.
 	AckUnchecked Flaw = 27
 
 	// BlindWait waits although the listing that left the watch shows an item.
 	BlindWait Flaw = 140
-	// GUIDSort orders items by their whole names, and so by GUID.
+	// GUIDSort orders items by their whole names, that is by GUID.
 	GUIDSort Flaw = 141
-	// CancelTake forgets, on a cancelled context, the item that it has perhaps removed, and says that it has
+	// CancelTake, when its context is cancelled, forgets the item that it has perhaps removed, and says that it has
 	// done nothing.
 	CancelTake Flaw = 142
-	// ItemsOnly waits for a change of the items and hears nothing of a claim that is given up.
+	// ItemsOnly waits for a change of the items, and misses a claim that is given up.
 	ItemsOnly Flaw = 143
-	// StaleTake says that the queue is empty, as a server that lags sees it.
+	// StaleTake says that the queue is empty, as a lagging server sees it.
 	StaleTake Flaw = 144
-	// StaleLength counts the items behind a sync, which a leader that was deposed answers as well.
+	// StaleLength counts the items after a sync, which a deposed leader also answers.
 	StaleLength Flaw = 189
 )
 
-// Queue is a queue with one flaw. Apart from it, it follows the protocol of
-// recipes.Queue in the plainest way, with a priority for every item.
+// Queue is a queue with one flaw. Otherwise it follows the protocol of recipes.Queue in the plainest way, with a
+// priority for every item.
 type Queue struct {
 	conn recipes.Conn
 	env  recipes.Env
@@ -84,7 +84,7 @@ func (q *Queue) Put(ctx context.Context, data []byte, priority int) error {
 	return q.once(ctx, guid, item)
 }
 
-// once executes ops exactly once, with a receipt that tells whether they were.
+// once executes ops exactly once, with a receipt that tells whether they were executed.
 func (q *Queue) once(ctx context.Context, guid string, ops ...interface{}) error {
 	receipt := q.dir + "/" + guid
 	ops = append(ops, &zk.CreateRequest{Path: receipt, Acl: everybody, Flags: zk.FlagEphemeral})
@@ -130,7 +130,7 @@ func (q *Queue) fresh(dir string) (names []string, err error) {
 			names, _, err = q.conn.Children(dir)
 		}
 		if before == 0 || q.conn.SessionID() != before {
-			return zk.ErrSessionExpired // which may have begun in the past
+			return zk.ErrSessionExpired // the new session may have begun in the past
 		}
 		return err
 	})
@@ -287,7 +287,7 @@ func (q *Queue) wait(ctx context.Context) error {
 	return err
 }
 
-// patiently runs f until it ends in something else than a lost connection.
+// patiently runs f until it ends with anything but a lost connection.
 func (q *Queue) patiently(f func() error) error {
 	for {
 		err := f()

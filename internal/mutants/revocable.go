@@ -10,18 +10,18 @@ import (
 
 // The flaws of revocable locks.
 const (
-	// LateRevoke waits for the data of its znode to become "unlock" and does not look whether it is so already
-	// when it is read for the first time.
+	// LateRevoke waits for the data of its znode to become "unlock", and does not check whether it already is when
+	// first read.
 	LateRevoke Flaw = 17
-	// DeafHolder listens for a revocation only: it is not told that its znode was deleted.
+	// DeafHolder listens only for a revocation: it is not told that its znode was deleted.
 	DeafHolder Flaw = 113
-	// DeafAfterAsked listens for one thing: a holder that was asked to give up its lock is not told later that its
+	// DeafAfterAsked listens for one event: a holder that was asked to give up its lock is not told later that its
 	// znode was deleted.
 	DeafAfterAsked Flaw = 118
 )
 
-// RevocableLock is a revocable lock with one flaw. Apart from it, it follows the
-// protocol of recipes.RevocableLock in the plainest way.
+// RevocableLock is a revocable lock with one flaw. Otherwise it follows the protocol of recipes.RevocableLock in the
+// plainest way.
 type RevocableLock struct {
 	*RWLock
 	revoked chan zk.Event
@@ -44,7 +44,7 @@ func (l *RevocableLock) Lock(ctx context.Context) error { return l.listen(l.RWLo
 // TryLock returns recipes.ErrLocked when the lock is not free for writing.
 func (l *RevocableLock) TryLock(ctx context.Context) error { return l.listen(l.RWLock.TryLock(ctx)) }
 
-// listen waits for the revocation of a lock that was got without error.
+// listen waits for the revocation of a lock that was acquired without error.
 func (l *RevocableLock) listen(err error) error {
 	if err != nil {
 		return err
@@ -78,5 +78,5 @@ func (l *RevocableLock) listen(err error) error {
 	return nil // after an error here the lock is lost
 }
 
-// Revoked fires when the data of the own znode is "unlock".
+// Revoked fires when the data of the lock's znode is "unlock".
 func (l *RevocableLock) Revoked() <-chan zk.Event { return l.revoked }

@@ -11,26 +11,25 @@ import (
 
 // The flaws of read/write locks.
 const (
-	// SiblingWait makes a reader wait for any writer, those behind it included, which wait for the reader. It
-	// must wait for the last write ahead of it.
+	// SiblingWait makes a reader wait for any writer, even for those behind it, which wait for the reader. It must wait
+	// for the last write ahead of it.
 	SiblingWait Flaw = 15
 	// Downgrade gives up the write for a new read at the end of the queue, behind the writers that wait.
 	Downgrade Flaw = 16
-	// WatchDirectory makes everybody who waits watch the directory.
+	// WatchDirectory makes all waiting clients watch the directory.
 	WatchDirectory Flaw = 110
-	// ReadersQueue makes a reader wait for everybody ahead of it: it excludes as it must, but nobody shares.
-	// Derived: a lock without kinds.
+	// ReadersQueue makes a reader wait for everybody ahead of it. It excludes as it must, but nobody shares. Derived: a
+	// lock without kinds.
 	ReadersQueue Flaw = 116
 )
 
 // flawed is what the other locks have in common with Lock.
 type flawed = Lock
 
-// RWLock is a read/write lock with one flaw. Apart from it, it follows the protocol
-// of recipes.RWLock in the plainest way.
+// RWLock is a read/write lock with one flaw. Otherwise it follows the protocol of recipes.RWLock in the plainest way.
 type RWLock struct {
 	flawed
-	names []string // of the own znodes
+	names []string // of its znodes
 }
 
 // NewRWLock returns a read/write lock on dir with the given flaw.

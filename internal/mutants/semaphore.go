@@ -9,20 +9,20 @@ import (
 
 // The flaws of semaphores.
 const (
-	// CountFirst creates its lease after it has counted too few of others, and does not count again. Two who do
-	// so at once make one too many: a TryAcquire, which does not go through the gate, or who has lost the gate
-	// and does not know.
+	// CountFirst creates its lease after it has counted fewer leases than there may be, and does not count again. Two
+	// clients that do so at once make one too many: a TryAcquire does not go through the gate, and a client may have
+	// lost the gate without knowing it.
 	CountFirst Flaw = 111
 	// LeakedLease retries a create of a lease whose answer was lost.
 	LeakedLease Flaw = 112
 	// GoneLease does not look at its lease again after it has left the gate, which may take longer than the session.
 	GoneLease Flaw = 117
-	// NearestLease watches the nearest of the leases ahead of its own. When another one becomes free it sleeps on.
+	// NearestLease watches the nearest of the leases ahead of its own. When another one becomes free, it sleeps on.
 	NearestLease Flaw = 230
 )
 
-// Semaphore is a semaphore with one flaw. Apart from it, it follows the protocol of
-// recipes.Semaphore in the plainest way. What is queued for is the lease.
+// Semaphore is a semaphore with one flaw. Otherwise it follows the protocol of recipes.Semaphore in the plainest way.
+// Clients queue for the lease.
 type Semaphore struct {
 	flawed
 	gate   *Lock
@@ -82,7 +82,7 @@ func (s *Semaphore) acquire(ctx context.Context, wait bool) error {
 	}
 }
 
-// ranked is the order of the leases: nobody is ahead as long as they suffice.
+// ranked is the order of the leases: nobody is ahead as long as there are enough.
 func (s *Semaphore) ranked(names []string) (first, ahead string, listed bool) {
 	first, ahead, listed = s.exclusive(names)
 	before := 0

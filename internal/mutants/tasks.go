@@ -10,8 +10,7 @@ import (
 	"zksim/recipes"
 )
 
-// TaskClient is a client of a pool, with the flaw SubmitTwice or WatchAlone, or
-// with none.
+// TaskClient is a client of a pool, with the flaw SubmitTwice, WatchAlone or none.
 type TaskClient struct {
 	*recipes.TaskClient
 	conn recipes.Conn
@@ -25,7 +24,7 @@ func NewTaskClient(conn recipes.Conn, env recipes.Env, dir string, flaw Flaw) *T
 	return &TaskClient{recipes.NewTaskClient(conn, env, dir, recipes.PoolOptions{}), conn, env, dir, flaw}
 }
 
-// Submit hands in a task.
+// Submit submits a task.
 func (c *TaskClient) Submit(ctx context.Context, data []byte) (t *Task, err error) {
 	defer recipes.Forget(c.env)(&t, &err)
 	id := "task-" + c.env.UUID()

@@ -10,29 +10,28 @@ import (
 
 // The flaws of watchers.
 const (
-	// NoSync reads in a new session without a sync. A server that lags shows a state from before the one told
-	// last.
+	// NoSync reads in a new session without a sync. A lagging server shows a state from before the last one reported.
 	NoSync Flaw = 150
-	// ReadFirst reads, and then leaves the watch by another request whose answer it does not look at.
+	// ReadFirst reads, and then leaves the watch with another request, whose answer it ignores.
 	ReadFirst Flaw = 151
 	// Deaf goes on waiting after the event that ends a watch with its session.
 	Deaf Flaw = 152
-	// ByVersion takes a state with the version of the last one for the last one. A znode that was made again
-	// begins with version 0 again.
+	// ByVersion takes a state with the version of the last one for the same state. A znode that was made again starts
+	// at version 0 again.
 	ByVersion Flaw = 153
-	// Trusting does not read again after the loss of the connection, since the library leaves its watches again.
-	// But with the zxid of a later answer, if the connection is lost once more in between.
+	// Trusting does not read again after the loss of the connection, because the library sets its watches again. But
+	// the library does so with the zxid of a later answer, if the connection is lost once more in between.
 	Trusting Flaw = 158
-	// SureEarly says that what it has told is up to date as soon as it has read again, and then tells what has
-	// changed.
+	// SureEarly says that what it has reported is up to date as soon as it has read again, and only then reports what
+	// has changed.
 	SureEarly Flaw = 188
-	// SettledOnce tells a list when its watch has not fired for as long as it is to settle, without listing again:
-	// the event may be on its way.
+	// SettledOnce reports a list when its watch has not fired for the time to settle, without listing again: the event
+	// may be on its way.
 	SettledOnce Flaw = 231
 )
 
-// DataWatch is a watcher of data with one flaw. Apart from it, it follows the
-// protocol of recipes.DataWatch in the plainest way.
+// DataWatch is a watcher of data with one flaw. Otherwise it follows the protocol of recipes.DataWatch in the plainest
+// way.
 type DataWatch struct {
 	conn recipes.Conn
 	env  recipes.Env
@@ -44,8 +43,8 @@ type DataWatch struct {
 	doubts  bool
 }
 
-// NewDataWatch returns a watcher of path with the given flaw. It calls suspect, if not nil, with whether what it
-// has told may be out of date, whenever that has changed.
+// NewDataWatch returns a watcher of path with the given flaw. If suspect is not nil, it is called with whether what was
+// reported may be out of date, whenever that changes.
 func NewDataWatch(conn recipes.Conn, env recipes.Env, path string, flaw Flaw, suspect func(bool)) *DataWatch {
 	return &DataWatch{conn: conn, env: env, path: path, flaw: flaw, suspect: suspect}
 }
@@ -92,7 +91,7 @@ func (w *DataWatch) Run(ctx context.Context, f func(data []byte, stat *zk.Stat))
 	}
 }
 
-// doubt says whether what was told may be out of date, if that has changed.
+// doubt reports whether what was told may be out of date, if that has changed.
 func (w *DataWatch) doubt(doubts bool) {
 	if w.suspect != nil && doubts != w.doubts {
 		w.doubts = doubts
