@@ -103,7 +103,7 @@ func check(ctx context.Context, a *app, args []string) (int, error) {
 
 // simulated checks scenarios in the simulator.
 func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.Scenario) (int, error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // runs keep nothing, so what is in use is little
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // runs keep nothing, so little memory is in use
 	if !slices.Contains(engine.Strategies, engine.Strategy(c.strategy)) {
 		return 0, fmt.Errorf("-strategy is random, pct or portfolio, not %q%s", c.strategy,
 			edit.Meant(c.strategy, a.valuesOf("strategy")))
@@ -165,7 +165,7 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.S
 	return c.end(ctx, a, rec, &t, scenariosOf(sized), t.summary(len(selected)))
 }
 
-// adapt gives scenarios the servers of -like and the plan of -faults, which all of them must accept.
+// adapt gives scenarios the servers of -like and the plan of -faults. All of them must accept the plan.
 func (c *checkFlags) adapt(sized []engine.Scenario, plan faults.Plan) error {
 	for i := range sized {
 		x := &sized[i]
@@ -179,7 +179,7 @@ func (c *checkFlags) adapt(sized []engine.Scenario, plan faults.Plan) error {
 	return nil
 }
 
-// recorder makes the recorder, once it is known that all files can be written.
+// recorder makes the recorder, after checking that all files can be written.
 func (c *checkFlags) recorder(a *app, sized []engine.Scenario) (*recorder, error) {
 	if err := c.begin(); err != nil {
 		return nil, err
@@ -187,8 +187,7 @@ func (c *checkFlags) recorder(a *app, sized []engine.Scenario) (*recorder, error
 	return c.record(a, scenarioNames(scenariosOf(sized)))
 }
 
-// resized returns copies of scenarios with other numbers of clients and rounds; 0
-// leaves them as they are.
+// resized returns copies of scenarios with other numbers of clients and rounds; 0 leaves a number as it is.
 func resized(selected []*engine.Scenario, clients, rounds int) ([]engine.Scenario, error) {
 	sized := make([]engine.Scenario, len(selected))
 	for i, s := range selected {
@@ -200,8 +199,7 @@ func resized(selected []*engine.Scenario, clients, rounds int) ([]engine.Scenari
 	return sized, nil
 }
 
-// share is the time for one of n scenarios; 0 is no limit, so the shortest time
-// is not rounded down to it.
+// share is the time for one of n scenarios. 0 means no limit, so the shortest time is not rounded down to it.
 func (c *checkFlags) share(n int) time.Duration {
 	if c.duration == 0 {
 		return 0
@@ -209,7 +207,7 @@ func (c *checkFlags) share(n int) time.Duration {
 	return max(1, c.duration/time.Duration(n))
 }
 
-// seedsOf returns the seeds of a scenario: those that were asked for, or the usual ones.
+// seedsOf returns the seeds of a scenario: the requested ones, or the default.
 func (c *checkFlags) seedsOf(s *engine.Scenario, asked engine.Range) engine.Range {
 	if c.seeds == "" {
 		return c.defaultSeeds(s)
@@ -233,7 +231,7 @@ func (c *checkFlags) parameters(sized []engine.Scenario, asked engine.Range) sha
 	return p
 }
 
-// unended says why not all of a part was done; "" if all was.
+// unended says why a part was not done completely; "" if it was.
 func (c *checkFlags) unended(ctx context.Context, rec *recorder) string {
 	switch {
 	case ctx.Err() != nil:
@@ -292,7 +290,7 @@ func (c *checkFlags) scenario(
 	}
 	code := t.count(rep.Status)
 	text := rep.Says() + timed
-	if rep.Status != engine.Violation { // of which the block says it all
+	if rep.Status != engine.Violation { // whose block says everything
 		fmt.Fprintf(a.out, "%-7s %-24s %s\n", heads[rep.Status], s.Name, text)
 	}
 	row := rep.Row(s, text)
@@ -324,7 +322,7 @@ func (c *checkFlags) scenario(
 var heads = map[engine.Status]string{engine.Held: "held", engine.Caught: "caught", engine.Escaped: "FAIL",
 	engine.Nondeterministic: "FAIL", engine.Inconclusive: "inconclusive"}
 
-// seedsText says how many seeds were judged, and which.
+// seedsText says how many seeds were judged, and which ones.
 func seedsText(o engine.Options, runs int) string {
 	text := history.Counted(runs, "seed")
 	if o.Shards == 0 && runs > 0 {
@@ -333,8 +331,8 @@ func seedsText(o engine.Options, runs int) string {
 	return text
 }
 
-// cutShort makes inconclusive what ended before all was done that was asked for, and reports
-// whether it was interrupted. Without -seeds, -for asks for as much as the time allows.
+// cutShort makes a check inconclusive if it ended before all requested work was done, and reports whether it was
+// interrupted. Without -seeds, -for requests as much as the time allows.
 func (c *checkFlags) cutShort(ctx context.Context, rep *engine.Report) bool {
 	if !rep.Cut || rep.Status == engine.Nondeterministic || rep.Status == engine.Violation {
 		return false

@@ -25,9 +25,9 @@ type command struct {
 	listens         bool // ends by itself when ctx is done; others listen once they have read their files, or never
 }
 
-// example is a command line, in the language of a shell. Words in braces stand for what the program has: {it} for
-// itself, {sound} for a scenario that must hold, {mutant} and {variant}. An example with a word that stands for
-// nothing is not shown.
+// example is a command line, in shell syntax. Words in braces stand for what the program has: {it} for itself, {sound}
+// for a scenario that must hold, {mutant} and {variant}. An example is not shown if one of its words stands for
+// nothing.
 type example struct {
 	line, doc string
 	code      int // what it ends with
@@ -39,10 +39,10 @@ type exit struct {
 	doc  string
 }
 
-// operands is what the arguments of a command are.
+// operands says what the arguments of a command are.
 type operands uint8
 
-// They are nothing, scenarios, files, or words of the command's own.
+// The kinds of operands: none, scenarios, files, or words of the command's own.
 const (
 	noOperands operands = iota
 	scenarioOperands
@@ -71,12 +71,12 @@ var (
 	nothingElse = []exit{statusDone}
 )
 
-// commands returns all of them, in the order of the usage.
+// commands returns all commands, in the order of the usage.
 func commands() []command {
 	return slices.Concat(runCommands(), scheduleCommands(), exploreCommands(), measureCommands(), toolCommands())
 }
 
-// runCommands are those that run scenarios.
+// runCommands are the commands that run scenarios.
 func runCommands() []command {
 	return []command{
 		{name: "list", args: "[NAMES]", doc: "what there is to run", run: list, operands: scenarioOperands,
@@ -137,7 +137,7 @@ func runCommands() []command {
 	}
 }
 
-// scheduleCommands are those that run schedules.
+// scheduleCommands are the commands that run schedules.
 func scheduleCommands() []command {
 	one := []exit{{exitHeld, "everything held"}, {exitViolation, "a violation"}, {exitInconclusive, "inconclusive"},
 		{exitNondeterministic, "the schedule gave two different runs"}}
@@ -178,7 +178,7 @@ func scheduleCommands() []command {
 	}
 }
 
-// measureCommands are those that measure and compare.
+// measureCommands are the commands that measure and compare.
 func measureCommands() []command {
 	compared := []exit{{exitHeld, "no difference"}, {exitViolation, "a difference"},
 		{exitInconclusive, "a difference that did not happen again, or interrupted"}}
@@ -214,7 +214,7 @@ func measureCommands() []command {
 	}
 }
 
-// toolCommands are those about code and about the program itself.
+// toolCommands are the commands about code and about the program itself.
 func toolCommands() []command {
 	return []command{
 		{name: "vet", args: "[PACKAGES]", doc: "find what simulated code must not have", run: vetCommand, listens: true,
@@ -272,7 +272,7 @@ func commandNames() (names []string) {
 	return names
 }
 
-// exploreCommands are those that look at a run from other sides.
+// exploreCommands are the commands that look at a run in other ways.
 func exploreCommands() []command {
 	return []command{
 		{name: "explore", args: "FILE", doc: "walk through a run, transition by transition", run: exploreRun,

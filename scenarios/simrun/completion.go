@@ -14,8 +14,8 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// scripts are what completes commands in shells, by their names; {name} stands for the program. All of it is asked of
-// the program, so that the script is never out of date.
+// scripts are the completion scripts, by the names of the shells; {name} stands for the program. They ask the program
+// for everything, so they are never out of date.
 var scripts = map[string]string{
 	"bash": `# Completes {name} in bash.
 _complete_{id}() {
@@ -74,8 +74,8 @@ func completion(_ context.Context, a *app, args []string) (int, error) {
 	return exitHeld, err
 }
 
-// complete returns what the last of the words behind the name of the program may become; nothing if it is a file, or
-// something that cannot be listed.
+// complete returns the completions of the last of the words that follow the name of the program; none if that word is a
+// file, or something that cannot be listed.
 func (a *app) complete(words []string) []string {
 	if len(words) == 0 {
 		words = []string{""}
@@ -111,11 +111,11 @@ func (a *app) complete(words []string) []string {
 	return nil
 }
 
-// flagsOf returns the flags of a command, by asking it for its help.
+// flagsOf returns the flags of a command: it asks the command for its help.
 func (a *app) flagsOf(c *command) *flag.FlagSet {
 	b, flags := *a, flag.NewFlagSet(c.name, flag.ContinueOnError)
 	b.collect = func(f *flag.FlagSet) { flags = f }
-	c.run(context.Background(), &b, []string{"-h"}) // which is never anything but flag.ErrHelp
+	c.run(context.Background(), &b, []string{"-h"}) // always returns flag.ErrHelp
 	return flags
 }
 
@@ -125,7 +125,7 @@ func isSwitch(f *flag.Flag) bool {
 	return ok && b.IsBoolFlag()
 }
 
-// valuesOf returns what a flag takes, if that can be listed.
+// valuesOf returns the values that a flag takes, if they can be listed.
 func (a *app) valuesOf(name string) (values []string) {
 	switch name {
 	case "strategy":
@@ -149,7 +149,7 @@ func (a *app) valuesOf(name string) (values []string) {
 	return values
 }
 
-// filter returns the words that fit.
+// filter returns the words for which fits is true.
 func filter(words []string, fits func(string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(s string) bool { return !fits(s) })
 }

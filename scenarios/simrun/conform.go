@@ -114,13 +114,13 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 	return code, errors.Join(err, unwritten(c.lost))
 }
 
-// page is that of -report.
+// page is the page of -report.
 func (c *conformFlags) page(a *app, rep *conform.Report, addrs []string) *conformPage {
 	return &conformPage{servers: strings.Join(addrs, ","), report: rep, seed: c.seed, calls: callers(a.all),
 		command: a.command + " conform " + c.server(len(addrs))}
 }
 
-// server is the flags that say which servers are compared.
+// server returns the flags that say which servers are compared.
 func (c *conformFlags) server(n int) string {
 	text := fmt.Sprintf("-nodes %d", n)
 	if c.servers != "" {

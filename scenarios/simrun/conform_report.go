@@ -16,7 +16,7 @@ import (
 
 // conformPage is the page of the differences between real servers and the simulator.
 type conformPage struct {
-	servers string // what was compared with
+	servers string // what the simulator was compared with
 	report  *conform.Report
 	seed    uint64
 	calls   map[string][]string // by operation: the scenarios that call it
@@ -34,7 +34,8 @@ type deviation struct {
 // index finds the number of a result in the name of a field.
 var index = regexp.MustCompile(`\[\d+\]`)
 
-// deviations puts failures together in which the same operation differs in the same fields, in the order of the first.
+// deviations groups failures in which the same operation differs in the same fields, in the order of the first one of
+// each group.
 func (p *conformPage) deviations() (list []*deviation) {
 	for i := range p.report.Failures {
 		f := &p.report.Failures[i]
@@ -57,10 +58,10 @@ func (p *conformPage) deviations() (list []*deviation) {
 	return list
 }
 
-// watches are the fields of a difference in what watches tell.
+// watches are the fields in which what watches tell can differ.
 var watches = []string{"events", "fired"}
 
-// uses returns the operations that a deviation is about, as recipes call them; none for one about sessions.
+// uses returns the operations that a deviation is about, as recipes call them; none if it is about sessions.
 func (x *deviation) uses() (ops []string) {
 	add := func(o *conform.Op) {
 		name := string(o.Kind)
@@ -90,7 +91,8 @@ func (x *deviation) uses() (ops []string) {
 	return ops
 }
 
-// callers returns, for each operation, the scenarios that must hold whose clients call it, in a few runs each.
+// callers returns for each operation the scenarios that must hold and whose clients call it, as seen in a few runs of
+// each.
 func callers(all []engine.Scenario) map[string][]string {
 	const seeds = 3
 	calls := map[string][]string{}
@@ -142,7 +144,7 @@ func (p *conformPage) write(w io.Writer) error {
 	return b.Flush()
 }
 
-// once says of a difference that did not come back that it did not.
+// once says that a difference did not happen again; "" if it did.
 func once(f *conform.Failure) string {
 	if f.Repeated {
 		return ""
@@ -150,12 +152,12 @@ func once(f *conform.Failure) string {
 	return ", and gave no difference the second time"
 }
 
-// cell makes a text fit for a cell of a table.
+// cell formats a text for a cell of a table.
 func cell(s string) string {
 	return "`" + strings.ReplaceAll(strings.ReplaceAll(s, "|", "\\|"), "`", "'") + "`"
 }
 
-// concerns says which recipes meet the difference.
+// concerns says which recipes the difference affects.
 func (p *conformPage) concerns(x *deviation) string {
 	ops := x.uses()
 	if len(ops) == 0 {

@@ -21,16 +21,16 @@ import (
 // debugger is the program that -debug runs.
 const debugger = "dlv"
 
-// errNoDebugger says how to get it.
+// errNoDebugger says how to get the debugger.
 var errNoDebugger = errors.New("-debug needs Delve, and there is no dlv in PATH; " +
 	"go install github.com/go-delve/delve/cmd/dlv@latest installs it")
 
-// goOn holds the code of a client at the address where it goes on. The debugger reads that from the argument.
+// goOn holds the address where the code of a client goes on. The debugger reads it from the argument.
 //
 //go:noinline
 func goOn(pc uintptr) uintptr { return pc }
 
-// stopScript has the debugger stop where the code of the client goes on: goOn knows the address, in that process.
+// stopScript makes the debugger stop where the code of the client goes on: goOn knows the address, in that process.
 const stopScript = `def main():
 	pc = eval(None, "pc").Variable.Value
 	dlv_command("clearall")
@@ -50,7 +50,7 @@ func replayStopping(s *engine.Scenario, schedule engine.Schedule, step int) erro
 	return err
 }
 
-// replayDebugged says where the code of a client goes on in a step, and runs the debugger, which stops there.
+// replayDebugged prints where the code of a client goes on in a step, and runs the debugger, which stops there.
 func (a *app) replayDebugged(ctx context.Context, s *engine.Scenario, schedule engine.Schedule, file string, step int,
 ) error {
 	if file == stdStream {
@@ -77,10 +77,10 @@ func (a *app) replayDebugged(ctx context.Context, s *engine.Scenario, schedule e
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.in, a.out, a.err
-	if a.wide != nil { // it edits lines on a terminal only
+	if a.wide != nil { // it edits lines only on a terminal
 		cmd.Stdout = os.Stdout
 	}
-	forDebugger := make(chan os.Signal, 1) // it stops the program at an interrupt, and goes on itself
+	forDebugger := make(chan os.Signal, 1) // at an interrupt it stops the program, and goes on itself
 	signal.Notify(forDebugger, os.Interrupt)
 	defer signal.Stop(forDebugger)
 	if err := cmd.Run(); err != nil {
@@ -89,8 +89,8 @@ func (a *app) replayDebugged(ctx context.Context, s *engine.Scenario, schedule e
 	return nil
 }
 
-// debuggerFiles writes what the debugger begins with, and returns the folder, and the file that is to be given to it.
-// They are always the same, and stay, so that the command that is printed can be run again.
+// debuggerFiles writes what the debugger starts with, and returns the folder and the file to give to it. They are
+// always the same, and stay, so that the printed command can be run again.
 func debuggerFiles() (dir, start string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -108,8 +108,8 @@ func debuggerFiles() (dir, start string, err error) {
 		write("start.txt", "break zksim/scenarios/simrun.goOn\ncontinue\nsource "+script+"\n"))
 }
 
-// debuggee returns how the debugger gets this program: built once more without optimizations, where go run has built
-// it, or as it is.
+// debuggee returns how the debugger gets this program: built again without optimizations if go run has built it,
+// otherwise as it is.
 func debuggee(dir string) []string {
 	command := invocation()
 	if pkg, ok := strings.CutPrefix(command, "go run "); ok {

@@ -15,8 +15,7 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// diff exits with exitHeld when both are the same and, as diff does, with 1 when
-// they differ.
+// diff exits with exitHeld when both are the same and, like the diff of Unix, with 1 when they differ.
 func diff(_ context.Context, a *app, args []string) (int, error) {
 	f := a.flags("diff")
 	if err := parse(f, args, 2); err != nil {
@@ -77,7 +76,7 @@ func (r *recorded) unit() string {
 	return "steps"
 }
 
-// show prints step n, or that there is none.
+// show prints step n, or that the run has ended.
 func (r *recorded) show(a *app, name string, n int) {
 	if n >= len(r.steps) {
 		fmt.Fprintf(a.out, "%s %5d  (ends here)\n", name, n+1)
@@ -92,8 +91,8 @@ func (r *recorded) show(a *app, name string, n int) {
 	}
 }
 
-// readRun reads a schedule, and runs it, or a history. It reads the file once, so
-// that it may be a pipe, and no further than it makes sense.
+// readRun reads a history, or reads a schedule and runs it. It reads the file once, so that it may be a pipe, and stops
+// where it no longer makes sense.
 func (a *app) readRun(file string) (*recorded, error) {
 	in, err := a.open(file, pipeline.ScheduleFile)
 	if err != nil {

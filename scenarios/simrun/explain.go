@@ -26,7 +26,7 @@ type explainFlags struct {
 	nodes, runs    int
 }
 
-// explainHistory looks for a simulated run in which clients see what they have seen in a recorded one.
+// explainHistory looks for a simulated run in which clients see what they saw in a recorded run.
 func explainHistory(ctx context.Context, a *app, args []string) (int, error) {
 	var c explainFlags
 	f := a.flags("explain")
@@ -82,14 +82,14 @@ func explainHistory(ctx context.Context, a *app, args []string) (int, error) {
 	return exitInconclusive, nil
 }
 
-// circumstances are those of the runs that may have a history.
+// circumstances are the circumstances of the runs that may have a history.
 type circumstances struct {
 	engine.Schedule
-	struck, whole faults.Plan // what has struck, and all that could have
+	struck, whole faults.Plan // what struck, and everything that could have
 }
 
-// search searches the runs under what has struck, with half of the runs that it may try, and then under the whole plan:
-// a fault may have been in vain, or be one that is no event, as sequence. It leaves in p the plan of the last search.
+// search searches runs under the faults that struck, with half of the runs that it may try, and then under the whole
+// plan: a fault may have had no effect, or be no event, like sequence. It leaves the plan of the last search in p.
 func (c *explainFlags) search(ctx context.Context, s *engine.Scenario, p *circumstances, h *history.History,
 ) (*lookup.Answer, error) {
 	plans := []faults.Plan{p.struck, p.whole}
@@ -152,7 +152,7 @@ func (c *explainFlags) found(ctx context.Context, a *app, s *engine.Scenario, x 
 	return nil
 }
 
-// read reads a history and what is known of where it comes from.
+// read reads a history and what is known about its origin.
 func (c *explainFlags) read(a *app, file string) (*history.History, *engine.Scenario, circumstances, error) {
 	var p circumstances
 	h, err := a.readHistory(file)
@@ -197,7 +197,7 @@ func (c *explainFlags) read(a *app, file string) (*history.History, *engine.Scen
 	return h, s, p, err
 }
 
-// struck is the plan of what has struck, as often as it has; of a real ensemble it is what comes closest to that.
+// struck returns a plan of the faults that struck, with the same counts; for a real ensemble, the closest plan.
 func struck(h *history.History) (p faults.Plan) {
 	var q faults.Plan
 	for _, name := range reports.Struck(h) {
@@ -225,8 +225,8 @@ func struck(h *history.History) (p faults.Plan) {
 	return p
 }
 
-// wholePlan is all that could have struck: the plan of a report about a simulated run, or else that of the scenario,
-// and what has struck more often.
+// wholePlan returns everything that could have struck: the plan of a report about a simulated run, or else the
+// scenario's, and what struck more often.
 func wholePlan(s *engine.Scenario, rep *reports.Report, struck faults.Plan) (p faults.Plan, err error) {
 	p = slices.Clone(s.Faults)
 	if rep.Backend == "sim" && rep.Faults != "" {
@@ -246,7 +246,8 @@ func wholePlan(s *engine.Scenario, rep *reports.Report, struck faults.Plan) (p f
 	return p, nil
 }
 
-// reportBeside reads the report.json beside a history, or in the folder that has both; an empty one if there is none.
+// reportBeside reads the report.json beside a history, or in the folder that has both; it returns an empty report if
+// there is none.
 func reportBeside(file string) (rep reports.Report, err error) {
 	if file == stdStream {
 		return rep, nil

@@ -14,7 +14,7 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// exploreRun walks through a run by hand: key by key on a terminal, and else line by line.
+// exploreRun walks through a run by hand: key by key on a terminal, otherwise line by line.
 func exploreRun(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("explore")
 	run := f.String("run", "", "name of a scenario, instead of a schedule in a file")
@@ -94,10 +94,10 @@ func (a *app) saveRun(ctx context.Context, x *explore.Session, file string) erro
 	return o.write(ctx, schedule.Write)
 }
 
-// usualRows is how high a terminal is that does not say so.
+// usualRows is the height of a terminal that does not tell its height.
 const usualRows = 24
 
-// console explores key by key. It gives the terminal back however it ends.
+// console explores key by key. It restores the terminal however it ends.
 func (a *app) console(ctx context.Context, in *os.File, x *explore.Session, save explore.Saver) error {
 	ctx, stop := listen(ctx)
 	defer stop()
@@ -128,7 +128,7 @@ func (a *app) console(ctx context.Context, in *os.File, x *explore.Session, save
 	return nil
 }
 
-// keystrokes returns what is typed, until the end of the input or of ctx.
+// keystrokes yields what is typed, until the input ends or ctx is done.
 func keystrokes(ctx context.Context, in io.Reader) func(yield func([]byte) bool) {
 	list := make(chan []byte)
 	go func() {

@@ -15,8 +15,8 @@ import (
 	"zksim/sim"
 )
 
-// folder is the name of the folder of a failure below that of its scenario. That of a seed in other circumstances
-// has these behind the number, so that two reports do not mix.
+// folder is the name of a failure's folder below that of its scenario. In other circumstances the name has a hash of
+// these after the seed, so that two reports do not mix.
 func (c *checkFlags) folder(x *pipeline.Outcome) string {
 	name := byProof
 	if !x.Searched {
@@ -30,7 +30,7 @@ func (c *checkFlags) folder(x *pipeline.Outcome) string {
 	return name
 }
 
-// circumstances are the flags without which a seed is another run.
+// circumstances are the flags without which a seed gives another run.
 func (c *checkFlags) circumstances() string {
 	flags := ""
 	if c.clients != 0 {
@@ -59,7 +59,7 @@ func (c *checkFlags) again(s *engine.Scenario, x *pipeline.Outcome) string {
 		}
 		return text + c.like.arg()
 	}
-	if strings.HasPrefix(s.Name, recording.Prefix) { // which no expression finds
+	if strings.HasPrefix(s.Name, recording.Prefix) { // no expression finds it
 		return fmt.Sprintf("check -seeds %d%s %s", x.Failure.Schedule.Seed, c.circumstances(), pipeline.Quote(s.Name))
 	}
 	text := fmt.Sprintf("check -run %s -seeds %d%s", name, x.Failure.Schedule.Seed, c.circumstances())
@@ -69,7 +69,7 @@ func (c *checkFlags) again(s *engine.Scenario, x *pipeline.Outcome) string {
 	return text
 }
 
-// misused prints what is wrong if an error says that client code has left the simulator, and reports whether it does.
+// misused reports whether an error says that client code has left the simulator, and if so prints what is wrong.
 func misused(w io.Writer, s *engine.Scenario, err error) bool {
 	m, ok := errors.AsType[*sim.Misuse](err)
 	if !ok {
@@ -80,7 +80,7 @@ func misused(w io.Writer, s *engine.Scenario, err error) bool {
 	return true
 }
 
-// misuseText says in a line what is wrong, if an error says that client code has left the simulator.
+// misuseText says in one line what is wrong if an error says that client code has left the simulator.
 func misuseText(err error) string {
 	if m, ok := errors.AsType[*sim.Misuse](err); ok {
 		return "misuse: " + reports.Printable(m.Message)

@@ -19,12 +19,12 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// findingsName is the file with the history of the findings, if no other one is named.
+// findingsName is the default name of the file with the history of the findings.
 const findingsName = "findings.json"
 
 const findingsFormat = "zksim findings 2"
 
-// The states of a finding since the merge before. One that was not looked for keeps its state.
+// The states of a finding, compared with the previous merge. A finding that was not looked for keeps its state.
 const (
 	stateNew       = "new"
 	stateOngoing   = "ongoing"
@@ -32,16 +32,16 @@ const (
 	stateGone      = "gone"
 )
 
-// finding is a failure by what it is, rather than by the run that shows it.
+// finding is a failure identified by what it is, not by the run that shows it.
 type finding struct {
 	Scenario string `json:"scenario"`
 	Checker  string `json:"checker"`
 	Decides  string `json:"decides"` // the kind of the step that decides; empty: no single one
 	State    string `json:"state"`
-	Seed     uint64 `json:"seed"`               // the lowest that failed when it was found last
+	Seed     uint64 `json:"seed"`               // the lowest that failed when it was last found
 	Searched bool   `json:"searched,omitempty"` // no seed failed then, but exhaustive search has found it
 	Message  string `json:"message"`
-	// Circumstances are those of the seed, as flags.
+	// Circumstances are the circumstances of the seed, as flags.
 	Circumstances string   `json:"circumstances,omitempty"`
 	History       []change `json:"history"`
 }
@@ -53,13 +53,13 @@ type change struct {
 	Seed    uint64 `json:"seed"`
 }
 
-// findingsFile is the history of the findings, to be committed. It has no times, so the same merges give the same
+// findingsFile is the history of the findings, meant to be committed. It has no times, so the same merges give the same
 // bytes.
 type findingsFile struct {
 	Format   string     `json:"format"`
 	Findings []*finding `json:"findings"`
-	// Campaign names the program and the parameters of the parts that were merged last, and Before has the findings
-	// before that: from these a merge of the same campaign starts, as one with the parts that were not done then.
+	// Campaign names the program and the parameters of the parts that were merged last. Before has the findings from
+	// before that campaign: another merge of it, for example with parts that were missing, starts from these.
 	Campaign string     `json:"campaign"`
 	Before   []*finding `json:"before,omitempty"`
 }
@@ -74,13 +74,13 @@ type findings struct {
 	counts  map[string]int
 }
 
-// looked is how a merge has looked for the findings of a scenario.
+// looked is how thoroughly a merge has looked for the findings of a scenario.
 type looked struct {
 	seeds shardSeeds
 	whole bool // all seeds were run
 	every bool // and the small scope was searched
-	// partly are the checkers of which all failing runs were explained up to a seed only: a finding beyond it may be
-	// there all the same.
+	// partly are the checkers whose failing runs were all explained only up to a seed: there may still be a finding
+	// beyond it.
 	partly []shardExplained
 }
 
@@ -110,7 +110,7 @@ func (c *mergeFlags) openFindings(a *app, p *shardParameters) (*findings, error)
 	return x, x.begin(p)
 }
 
-// check refuses what no merge can have written.
+// check refuses a file that no merge can have written.
 func (x *findingsFile) check() error {
 	if x.Format != findingsFormat {
 		return fmt.Errorf("its format is %.60q", x.Format)
@@ -135,7 +135,7 @@ func (y *finding) same(z *finding) bool {
 	return y.Scenario == z.Scenario && y.Checker == z.Checker && y.Decides == z.Decides
 }
 
-// begin goes back to where the campaign of these parameters has begun, or notes that it begins here.
+// begin goes back to where the campaign with these parameters began, or notes that it begins here.
 func (x *findings) begin(p *shardParameters) error {
 	sum := sha256.New()
 	err := json.NewEncoder(sum).Encode([]any{x.program, p})
@@ -152,7 +152,7 @@ func (x *findings) begin(p *shardParameters) error {
 	return err
 }
 
-// looked notes that the failures of a scenario are known, and of how much of it.
+// looked notes that the failures of a scenario are known, and for how much of it.
 func (x *findings) looked(scenario string, seeds shardSeeds, s *sum, out *pipeline.Outcome) {
 	whole := len(s.cut) == 0 && s.misuse == "" && out.Status != engine.Nondeterministic
 	x.looks[scenario] = looked{seeds, whole, out.Every >= 0, s.partly}
@@ -169,7 +169,7 @@ func (l *looked) shows(y *finding) bool {
 	return l.whole && l.seeds.First <= y.Seed && y.Seed <= l.seeds.Last && !beyond
 }
 
-// where says which run has shown it.
+// where says which run showed the finding.
 func (y *finding) where() string {
 	if y.Searched {
 		return pipeline.BySearch
@@ -203,8 +203,8 @@ func (x *findings) found(scenario string, f *shardFailure) string {
 	return y.State
 }
 
-// end finds out which findings are gone: those that this merge would have shown, in the circumstances in which the
-// parts were run. With a time and no seeds, nobody knows which seeds were run.
+// end finds out which findings are gone: those that this merge would have shown, in the circumstances of the parts.
+// With a time and no seeds, nobody knows which seeds were run.
 func (x *findings) end(circumstances string, p *shardParameters) {
 	for _, y := range x.Findings {
 		if x.now[y] {
@@ -257,7 +257,7 @@ func (x *findings) summary() string {
 	return b.String()
 }
 
-// goneRows are the findings that this merge did not find any more.
+// goneRows are the findings that this merge no longer found.
 func (x *findings) goneRows() (rows []reports.Row) {
 	for _, y := range x.Findings {
 		if y.State == stateGone && x.now[y] {

@@ -32,11 +32,10 @@ func parse(f *flag.FlagSet, args []string, n int) error {
 	return f.Parse(append([]string{"--"}, rest...))
 }
 
-// parseMixed parses flags that may come before, between and after arguments, which it
-// returns.
+// parseMixed parses flags that may come before, between and after arguments, and returns the arguments.
 func parseMixed(f *flag.FlagSet, args []string) ([]string, error) {
 	help := f.Usage
-	f.Usage = func() {} // which the flag package calls after mistakes, too
+	f.Usage = func() {} // the flag package also calls it after mistakes
 	var rest []string
 	for {
 		if err := f.Parse(args); err != nil {
@@ -57,8 +56,8 @@ func parseMixed(f *flag.FlagSet, args []string) ([]string, error) {
 var fileFlags = []string{"cert", "checkpoint", "findings", "junit", "o", "obligations", "perfetto", "record", "replay",
 	"report", "shiviz", "verify"}
 
-// unnamed is an error if a flag for a file, or for a part of a work, is given and names none, as a variable of a shell
-// that is not set would: then there would be no such file, or another work would be done.
+// unnamed returns an error if a flag for a file, or for a part of a work, is given an empty value, as from an unset
+// shell variable. Otherwise there would be no such file, or other work would be done.
 func unnamed(f *flag.FlagSet) (err error) {
 	f.Visit(func(x *flag.Flag) {
 		switch {
@@ -72,14 +71,14 @@ func unnamed(f *flag.FlagSet) (err error) {
 	return err
 }
 
-// unknownFlag is how the flag package begins the error of a flag that there is not.
+// unknownFlag is how the flag package begins the error for an unknown flag.
 const unknownFlag = "flag provided but not defined: -"
 
-// wrongValue is how the flag package says that it cannot read a value, and nothing of what it expects.
+// wrongValue matches how the flag package says that it cannot read a value, without saying what it expects.
 var wrongValue = regexp.MustCompile(
 	`^invalid (?:boolean )?value (".*") for (?:flag )?-([^ ]+): (parse error|value out of range)$`)
 
-// meantFlag adds to the error of a misspelt flag which one was meant, and to that of a value what was expected.
+// meantFlag adds to the error for a misspelt flag which one was meant, and to the error for a value what was expected.
 func meantFlag(f *flag.FlagSet, err error) error {
 	if m := wrongValue.FindStringSubmatch(err.Error()); m != nil {
 		return fmt.Errorf("-%s: %s is %s", m[2], m[1], wantedOf(f.Lookup(m[2]).Value, m[3]))
@@ -93,7 +92,7 @@ func meantFlag(f *flag.FlagSet, err error) error {
 	return fmt.Errorf("%w%s", err, cmp.Or(edit.Meant("-"+name, known), "; -h shows those that there are"))
 }
 
-// wantedOf says what is wrong about a text that is not the value of a flag.
+// wantedOf says what is wrong with a text that is not a value of a flag.
 func wantedOf(v flag.Value, problem string) string {
 	what := "a number"
 	switch v.(flag.Getter).Get().(type) {
@@ -110,7 +109,7 @@ func wantedOf(v flag.Value, problem string) string {
 	return "not " + what
 }
 
-// givenNumber is a flag: a number, or that there is none.
+// givenNumber is the value of a flag: a number, or none.
 type givenNumber struct {
 	n     int
 	given bool
@@ -136,7 +135,7 @@ func (x *givenNumber) Set(text string) error {
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// columnsOf tells how wide a terminal is.
+// columnsOf returns a function that tells how wide a terminal is.
 func columnsOf(f *os.File) func() int {
 	return func() int {
 		width, _, err := term.GetSize(int(f.Fd()))
@@ -150,13 +149,13 @@ func columnsOf(f *os.File) func() int {
 // partFlag is the flag -shard.
 type partFlag struct{ text string }
 
-// flag defines it; what says what a part is.
+// flag defines the flag; what says what a part is.
 func (p *partFlag) flag(f *flag.FlagSet, what string) {
 	f.StringVar(&p.text, "shard", "", "i/n: "+what+", the i-th part of the work; auto: the part that Slurm, Kubernetes, "+
 		"Bazel, GitLab, CircleCI or Buildkite says in the environment, or ZKSIM_JOB_INDEX and ZKSIM_JOB_TOTAL do")
 }
 
-// read returns the part, and says where it comes from if that is not the flag.
+// read returns the part, and prints where it comes from if that is not the flag.
 func (p *partFlag) read(a *app, command string) (shard.Part, error) {
 	part, err := shard.Parse(p.text, os.LookupEnv)
 	if err != nil {

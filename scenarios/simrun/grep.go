@@ -19,7 +19,7 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// grepRuns says how often a pattern is found in runs and histories, and where first.
+// grepRuns says how often a pattern is found in runs and histories, and where it is found first.
 func grepRuns(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("grep")
 	run := f.String("run", "", "regular expression for names of scenarios")
@@ -126,7 +126,7 @@ func (a *app) grepFiles(pattern string, files []string) (found int, err error) {
 	return found, nil
 }
 
-// enough is an error if a pattern speaks of more clients than there are.
+// enough returns an error if a pattern needs more clients than there are.
 func enough(p *grep.Pattern, clients int) error {
 	if n := p.Clients(); n > clients {
 		return fmt.Errorf("the pattern needs %s, and there are %d at most", history.Counted(n, "client"), clients)
@@ -134,7 +134,7 @@ func enough(p *grep.Pattern, clients int) error {
 	return nil
 }
 
-// operations are the words that the judges of scenarios know; of all scenarios, if none is given.
+// operations are the words that the judges of scenarios know; those of all scenarios if selected is nil.
 func (a *app) operations(selected []*engine.Scenario) (ops []string) {
 	if selected == nil {
 		for i := range a.all {
@@ -155,13 +155,13 @@ func (a *app) operations(selected []*engine.Scenario) (ops []string) {
 	return slices.Compact(ops)
 }
 
-// matches is how often a pattern was found in the runs of a scenario, of those that fail and those that pass.
+// matches is how often a pattern was found in the runs of a scenario, in those that fail and in those that pass.
 type matches struct {
 	runs, found [2]int
 	first       [2]*match
 }
 
-// match is where it was found.
+// match is where a pattern was found.
 type match struct {
 	seed    uint64
 	moments []string
@@ -231,7 +231,8 @@ func grepScenario(ctx context.Context, p *grep.Pattern, s *engine.Scenario, seed
 	return x, err
 }
 
-// printMatches prints how often, and the command for the first, one that fails if there is one.
+// printMatches prints how often a pattern was found, and the command for the first match, preferably in a run that
+// fails.
 func (a *app) printMatches(s *engine.Scenario, x *matches) {
 	fmt.Fprintf(a.out, "%-24s in %d of %d runs that fail, %d of %d that pass\n", s.Name, x.found[failing], x.runs[failing],
 		x.found[passing], x.runs[passing])

@@ -25,8 +25,8 @@ import (
 	"zksim/scenarios/herd"
 )
 
-// How many clients can be measured with, and are without a flag. Those of a real
-// ensemble are all in this process, with buffers of 3 MB each.
+// The largest numbers of clients, and the default ones. The clients of a real ensemble are all in this process, with
+// buffers of 3 MB each.
 const (
 	mostSimulated    = 100_000
 	mostReal         = 1000
@@ -34,8 +34,8 @@ const (
 	defaultReal      = "1,2,5,10,20,50,100,200"
 )
 
-// memory is how much a sweep should do with, unless GOMEMLIMIT is set; there is no need to collect garbage
-// while it does. A herd of more clients than largeHerd, of which each keeps 10 kB in use, needs a good part of it.
+// memory is how much memory a sweep should use at most, unless GOMEMLIMIT is set; below it there is no need to collect
+// garbage. A herd of more than largeHerd clients, each of which keeps 10 kB in use, needs a good part of it.
 const (
 	memory    = 2800 << 20
 	largeHerd = 20_000
@@ -106,7 +106,7 @@ func herdEffect(ctx context.Context, a *app, args []string) (_ int, err error) {
 	return code, nil
 }
 
-// sweep checks the flags and plans what is to be measured.
+// sweep checks the flags and plans the measurements.
 func (f *herdFlags) sweep(a *app) (*sweep, error) {
 	s := &sweep{seed: f.seed, real: f.backend == "zookeeper"}
 	most, list := mostSimulated, defaultSimulated
@@ -178,12 +178,12 @@ type sweep struct {
 	variants []*herd.Variant
 	jobs     []job
 	seed     uint64
-	real     bool // measure on these servers, too
+	real     bool // measure also on these servers
 	servers  []string
 	large    sync.Mutex // held while there is a large herd
 }
 
-// job is what is measured of one variant with one number of clients.
+// job is the measurement of one variant with one number of clients.
 type job struct {
 	*herd.Variant
 	clients         int
@@ -202,14 +202,14 @@ func (s *sweep) plan(clients []int) {
 	}
 }
 
-// measure does the jobs until ctx is done: first the simulations on all cores, then
-// those on a real ensemble, one after the other.
+// measure does the jobs until ctx is done: first the simulations, on all cores, then the measurements on a real
+// ensemble, one after the other.
 func (s *sweep) measure(ctx context.Context, a *app) error {
 	total := len(s.jobs)
 	if s.real {
 		total *= 2
 	}
-	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT says nothing else
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 { // GOMEMLIMIT sets none
 		defer debug.SetMemoryLimit(debug.SetMemoryLimit(memory))
 	}
 	bar := a.progress("herd", "measurements", int64(total))
@@ -234,7 +234,7 @@ func (s *sweep) measure(ctx context.Context, a *app) error {
 }
 
 func (s *sweep) simulate(ctx context.Context, bar *bar) error {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // the stacks of 100,000 clients take long to go through
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // the stacks of 100,000 clients take long to scan
 	next := make(chan *job)
 	errs := make([]error, runtime.GOMAXPROCS(0))
 	var wg sync.WaitGroup
@@ -265,7 +265,7 @@ func (s *sweep) simulate(ctx context.Context, bar *bar) error {
 	return errors.Join(errs...)
 }
 
-// simulateOne does a job. Of large ones there is one at a time, so that they need not share the memory.
+// simulateOne does a job. Large jobs run one at a time, so that they need not share the memory.
 func (s *sweep) simulateOne(ctx context.Context, r *engine.Runner, j *job) (herd.Measurement, error) {
 	if j.clients > largeHerd {
 		s.large.Lock()
@@ -274,7 +274,7 @@ func (s *sweep) simulateOne(ctx context.Context, r *engine.Runner, j *job) (herd
 	return herd.Measure(ctx, r, j.Variant, j.clients, s.seed)
 }
 
-// done returns the jobs that are, those of a variant together.
+// done returns the jobs that are done, grouped by variant.
 func (s *sweep) done() []*job {
 	var all []*job
 	for _, v := range s.variants {
@@ -310,7 +310,7 @@ const undoneNamed = 3
 // backends are where scenarios can run.
 var backends = []string{"sim", "zookeeper"}
 
-// noBackend is the error of another one.
+// noBackend is the error for any other backend.
 func noBackend(name string) error {
 	return fmt.Errorf("-backend is sim or zookeeper, not %q%s", name, edit.Meant(name, backends))
 }

@@ -10,14 +10,13 @@ import (
 	"zksim/scenarios/herd"
 )
 
-// herdReal is what the page says of a real ensemble.
+// herdReal is what the page says about a real ensemble.
 const herdReal = "Crosses and dotted lines are those of a real ensemble: ZooKeeper with as many go-zookeeper " +
 	"clients, which do the same. What they and the servers said was heard on " +
 	"their connections, and every count was compared with the servers' own figures (mntr). Where the protocol " +
 	"determines a count it must be equal; times are those of another machine."
 
-// differences compares all pairs of measurements. The exit status says whether there
-// is a difference that must not be.
+// differences compares all pairs of measurements. The exit status says whether there is a forbidden difference.
 func (s *sweep) differences() (all []herd.Difference, code int) {
 	for _, j := range s.done() {
 		if j.live == nil {
@@ -33,7 +32,7 @@ func (s *sweep) differences() (all []herd.Difference, code int) {
 	return all, code
 }
 
-// explain prints why counts differ, or that they must not.
+// explain prints why counts differ, or that they must not differ.
 func (s *sweep) explain(a *app, all []herd.Difference) {
 	equal := 0
 	var open []string // variants
@@ -59,7 +58,7 @@ func (s *sweep) explain(a *app, all []herd.Difference) {
 	}
 }
 
-// verdict is what is to be said of a difference.
+// verdict says what a difference means.
 func verdict(d *herd.Difference) string {
 	switch {
 	case d.Equal():

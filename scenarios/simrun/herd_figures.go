@@ -24,7 +24,7 @@ var herdLead = []string{
 		"change is not counted, and one is in vain when its client is notified again before it goes on, or never does.",
 }
 
-// herdFigure is a figure and how it is made from the measurements.
+// herdFigure is a figure, and how it is made from the measurements.
 type herdFigure struct {
 	name, title, y, text string
 	variants             []string
@@ -119,8 +119,8 @@ var herdFigures = []herdFigure{
 			"proportion to them; but then nobody learns the outcome while the coordinator is down."},
 }
 
-// looks gives each variant of the figures one colour and one marker, the same in all of them. There are fewer colours
-// than variants: those of a colour are in no figure together, but for two in "wasted", which have other markers.
+// looks gives each variant one colour and one marker, the same in all figures. There are fewer colours than variants.
+// Variants with the same colour are never in one figure, except two in "wasted", which have different markers.
 var looks = map[string]plots.Look{
 	"lock/sequential": {Color: 1, Marker: 1}, "lock/single-node": {Color: 2, Marker: 2},
 	"rwlock/readers": {Color: 3, Marker: 3}, "election/predecessor": {Color: 4, Marker: 4},
@@ -168,8 +168,8 @@ func (f *herdFigure) byVariant(jobs []*job) (lines []plots.Line) {
 	return lines
 }
 
-// byClients makes a line for each number of clients, or for those that are powers of
-// ten if there are any: they differ little from one to the next.
+// byClients makes a line for each number of clients, or only for the powers of ten if there are any: lines differ
+// little from one number to the next.
 func (f *herdFigure) byClients(jobs []*job) (lines []plots.Line) {
 	var all, tens []int
 	for _, j := range jobs {
@@ -207,5 +207,5 @@ func (f *herdFigure) point(line *plots.Line, j *job, x float64) {
 	}
 }
 
-// hundredths never says -0.00.
+// hundredths formats x with two decimals. It never returns -0.00.
 func hundredths(x float64) string { return fmt.Sprintf("%.2f", math.Round(x*100)/100+0) }

@@ -52,7 +52,7 @@ var herdColumns = []column{
 	{"mntr_approximate_data_size", "", served(func(s *herd.Server) int { return s.DataSize })},
 }
 
-// served is a figure of a real ensemble.
+// served returns a column for a figure of a real ensemble.
 func served(of func(s *herd.Server) int) func(m *herd.Measurement) string {
 	return func(m *herd.Measurement) string {
 		if m.Server == nil {
@@ -64,7 +64,7 @@ func served(of func(s *herd.Server) int) func(m *herd.Measurement) string {
 
 func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// short is number for people.
+// short is like number, for people.
 func short(s string) string {
 	if x, err := strconv.ParseFloat(s, 64); err == nil && x != float64(int64(x)) {
 		return strconv.FormatFloat(x, 'f', 2, 64)
@@ -74,8 +74,8 @@ func short(s string) string {
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// table is what people see of the measurements. Where there is a real one, a cell has
-// the simulated value and the real one, or one if they are equal.
+// table shows the measurements to people. If there is a real measurement, a cell has the simulated and the real value,
+// or one value if they are equal.
 func (s *sweep) table() plots.Table {
 	t := plots.Table{Title: "All numbers"}
 	if s.real {
@@ -105,7 +105,7 @@ func (s *sweep) table() plots.Table {
 	return t
 }
 
-// measurements returns all that are done, each simulated one before its real one.
+// measurements returns all finished measurements, each simulated one before its real one.
 func (s *sweep) measurements() (all []herd.Measurement) {
 	for _, j := range s.done() {
 		all = append(all, *j.simulated)
@@ -116,8 +116,7 @@ func (s *sweep) measurements() (all []herd.Measurement) {
 	return all
 }
 
-// publish prints the tables and writes the files. It returns the exit status: a count
-// that differs although it must not is a violation.
+// publish prints the tables and writes the files. It returns the exit status: a forbidden difference is a violation.
 func (s *sweep) publish(a *app, dir string) (int, error) {
 	page := s.page()
 	memories := s.memories()
@@ -202,7 +201,7 @@ func (s *sweep) page() plots.Page {
 	return page
 }
 
-// describeVariant says what a variant is, what is counted by, and what it promises.
+// describeVariant says what a variant is, what it is counted by, and what it promises.
 func describeVariant(v *herd.Variant) string {
 	var promises []string
 	for _, c := range v.Claims {
@@ -218,11 +217,10 @@ func describeVariant(v *herd.Variant) string {
 	return text
 }
 
-// upper makes the first letter one that begins a sentence.
+// upper capitalizes the first letter.
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// memories measures what as many watches take as there are clients. Nothing else may
-// run meanwhile.
+// memories measures the memory of as many watches as there are clients. Nothing else may run meanwhile.
 func (s *sweep) memories() (all []herd.Memory) {
 	var seen []int
 	for _, j := range s.done() {

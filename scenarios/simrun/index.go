@@ -20,10 +20,10 @@ import (
 type results struct {
 	command string
 	out     string
-	asked   bool // -o is given, or a part is asked for, whose results merge is to find
+	asked   bool // -o is given, or -shard, whose results merge has to find
 	json    bool // -json
 	junit   string
-	still   bool // nothing is run: events have no time and take none, as those of results from the cache of go test
+	still   bool // nothing is run: events have no times and no durations, like results from the cache of go test
 	rows    []reports.Row
 	lost    []error // files that could not be written
 	left    tally   // of a part: what only the whole can tell
@@ -48,7 +48,7 @@ func (c *results) parse(f *flag.FlagSet, args []string) ([]string, error) {
 	return rest, err
 }
 
-// begin finds out whether the folder can be written, if it was asked for, and removes the index of an earlier run.
+// begin checks that the folder can be written, if one was asked for, and removes the index of an earlier run.
 func (c *results) begin() error {
 	if !c.asked {
 		return nil
@@ -71,7 +71,7 @@ func (c *results) failed(
 	return c.written(a, s, f, folder, again)
 }
 
-// explain explains a failure, and shows on a terminal how far that is.
+// explain explains a failure, and shows progress on a terminal.
 func (c *results) explain(
 	ctx context.Context, a *app, s *engine.Scenario, found *engine.Result, where string,
 ) (*pipeline.Failure, error) {
@@ -109,16 +109,16 @@ func (c *results) written(
 	return reports.NewRowFailure(f.Failure, f.Where, c.pageOf(dir)), nil
 }
 
-// lose takes note of a file that could not be written. What was found counts, other scenarios are run, and in the end
-// it is an error.
+// lose notes a file that could not be written. What was found counts and other scenarios are run, but it is an error in
+// the end.
 func (c *results) lose(err error) {
 	if err != nil {
 		c.lost = append(c.lost, err)
 	}
 }
 
-// endedBy says that an error has ended a scenario, which leaves it without a verdict. The others are run, and in the
-// end it is an error.
+// endedBy prints that an error has ended a scenario, which leaves it without a verdict. The others are run, but it is
+// an error in the end.
 func (c *results) endedBy(err error, w io.Writer, name string) outcome {
 	text := strings.TrimPrefix(oneLine(err.Error()), name+": ")
 	fmt.Fprintf(w, "FAIL    %-24s error: %s\n", name, text)
@@ -128,13 +128,13 @@ func (c *results) endedBy(err error, w io.Writer, name string) outcome {
 	return outcome{code: exitUsage}
 }
 
-// noReport says that a report cannot be written.
+// noReport prints that a report cannot be written.
 func (c *results) noReport(a *app, err error) {
 	c.lose(err)
 	fmt.Fprintf(a.out, "      no report  %s\n", reports.Printable(oneLine(err.Error())))
 }
 
-// scenariosOf returns where scenarios are.
+// scenariosOf returns pointers to scenarios.
 func scenariosOf(list []engine.Scenario) (all []*engine.Scenario) {
 	for i := range list {
 		all = append(all, &list[i])
@@ -142,7 +142,7 @@ func scenariosOf(list []engine.Scenario) (all []*engine.Scenario) {
 	return all
 }
 
-// pageOf is the page in a folder of a failure, from the index on.
+// pageOf is the page in the folder of a failure, relative to the index.
 func (c *results) pageOf(dir string) string {
 	page := filepath.Join(dir, "index.html")
 	if rel, err := filepath.Rel(c.out, page); err == nil {
@@ -151,7 +151,7 @@ func (c *results) pageOf(dir string) string {
 	return filepath.ToSlash(page)
 }
 
-// end writes the index and ends the record; text are the last lines.
+// end writes the index and ends the record; text has the last lines.
 func (c *results) end(
 	ctx context.Context, a *app, rec *recorder, t *tally, all []*engine.Scenario, text string,
 ) (int, error) {
@@ -165,8 +165,8 @@ func (c *results) end(
 	return rec.end(ctx, a, t, text, c.lost)
 }
 
-// index writes the page of the whole run, and returns its name: if a folder was asked for with -o, or there are pages
-// of failures to lead to.
+// index writes the page of the whole run and returns its name. It does so if a folder was asked for with -o, or if
+// there are pages of failures to link to.
 func (c *results) index(ctx context.Context, a *app, all []*engine.Scenario, summary string) (string, error) {
 	page := func(r reports.Row) bool { return r.Failure != nil && r.Failure.Page != "" }
 	if !c.asked && !slices.ContainsFunc(c.rows, page) {
@@ -182,7 +182,7 @@ func (c *results) index(ctx context.Context, a *app, all []*engine.Scenario, sum
 	return pipeline.WriteIndex(c.out, &x)
 }
 
-// rowsOf returns the rows of scenarios; of those that have none, that they were not run, and why.
+// rowsOf returns the rows of scenarios. The row of a scenario that was not run says why.
 func (c *results) rowsOf(all []*engine.Scenario, why string) (rows []reports.Row) {
 	for _, s := range all {
 		if i := slices.IndexFunc(c.rows, func(r reports.Row) bool { return r.Scenario == s.Name }); i >= 0 {

@@ -6,14 +6,14 @@ import (
 	"io"
 )
 
-// input is a file that a command reads. The first signal ends the command while it waits for what is not there yet, as
-// of a pipe, since nothing is done that could be lost.
+// input is a file that a command reads. While it waits for data that is not there yet, as from a pipe, the first signal
+// ends the command: nothing is done yet that could be lost.
 type input struct {
 	ctx context.Context
 	io.ReadCloser
 }
 
-// newInput opens one.
+// newInput opens an input.
 func newInput(ctx context.Context, open func() (io.ReadCloser, error)) (io.ReadCloser, error) {
 	in, err := until(ctx, open)
 	if err != nil {
@@ -24,7 +24,7 @@ func newInput(ctx context.Context, open func() (io.ReadCloser, error)) (io.ReadC
 
 // Read implements [io.Reader].
 func (x input) Read(p []byte) (int, error) {
-	own := make([]byte, len(p)) // who reads may come back later than this
+	own := make([]byte, len(p)) // the read may end later than this call
 	n, err := until(x.ctx, func() (int, error) { return x.ReadCloser.Read(own) })
 	copy(p, own[:n])
 	return n, err
@@ -33,8 +33,8 @@ func (x input) Read(p []byte) (int, error) {
 // errNoInput says that the first signal came before the input.
 var errNoInput = errors.New("interrupted before the input had ended")
 
-// until returns what f does, or, if it takes longer than ctx, errNoInput. Then nobody waits for f any more. Without a
-// context it waits for f.
+// until returns what f does, or errNoInput if ctx is done first. Then nobody waits for f any more. Without a context it
+// waits for f.
 func until[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	if ctx == nil {
 		return f()

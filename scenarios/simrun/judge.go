@@ -25,7 +25,7 @@ type judgeFlags struct {
 	long                    time.Duration
 }
 
-// judgeTraffic judges what clients and servers say to each other, now or in a history.
+// judgeTraffic judges what clients and servers say to each other, live or in a history.
 func judgeTraffic(ctx context.Context, a *app, args []string) (int, error) {
 	var c judgeFlags
 	f := a.flags("judge")
@@ -58,7 +58,7 @@ func judgeTraffic(ctx context.Context, a *app, args []string) (int, error) {
 	return c.proxy(ctx, a)
 }
 
-// ofProxy returns a flag that was given and says nothing of a file; "" if there is none.
+// ofProxy returns a flag that was given and makes no sense with a file; "" if there is none.
 func ofProxy(f *flag.FlagSet) (name string) {
 	f.Visit(func(x *flag.Flag) {
 		if x.Name != "guard" {
@@ -100,7 +100,7 @@ func (c *judgeFlags) file(a *app, file string) (int, error) {
 	return sentence(a.out, &j), nil
 }
 
-// ofRecipe returns the first operation of a history that is not one on a znode; nil if there is none.
+// ofRecipe returns the first operation of a history that is not on a znode; nil if there is none.
 func ofRecipe(h *history.History) *history.Event {
 	for i := range h.Events {
 		e := &h.Events[i]

@@ -9,21 +9,21 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// mostExplained is how many failing runs of each checker of a scenario a part explains, to learn their kinds: those of
-// the lowest seeds. An explanation takes a tenth of a second or so. Where more runs fail, merge says so.
+// mostExplained is how many failing runs of each checker of a scenario a part explains to learn their kinds, from the
+// lowest seed on. An explanation takes about a tenth of a second. If more runs fail, merge says so.
 const mostExplained = 100
 
-// kinds are the failures of a scenario, one of each kind, that of the lowest seed. The kind is the checker, and the
-// kind of the step that decides.
+// kinds are the failures of a scenario, one of each kind, with the lowest seed. The kind is the checker and the kind of
+// the step that decides.
 type kinds struct {
 	failures []shardFailure
-	rows     []*reports.RowFailure // of those that were explained
-	partly   []shardExplained      // of the checkers of which not all failures were explained
-	cut      string                // why not; empty if all are, or as many as are at most
+	rows     []*reports.RowFailure // of the failures that were explained
+	partly   []shardExplained      // of the checkers whose failures were not all explained
+	cut      string                // why not; empty if all were, or mostExplained
 }
 
-// explained explains the failures that were kept, and writes the folders of the first of each kind. An interruption
-// ends that after the first one.
+// explained explains the failures that were kept, and writes the folder of the first of each kind. An interruption ends
+// this after the first one.
 func (c *checkFlags) explained(
 	ctx context.Context, a *app, s *engine.Scenario, rep *pipeline.Outcome,
 ) (x kinds, err error) {
@@ -62,8 +62,8 @@ func (c *checkFlags) explained(
 	return x, nil
 }
 
-// ofKind explains a failure and writes its folder if there is none of its kind. It returns its row of the index, nil
-// if it has none, and the arguments that find it again.
+// ofKind explains a failure, and writes its folder if it is the first of its kind. It returns its row of the index, or
+// nil if it has none, and the arguments that find it again.
 func (c *checkFlags) ofKind(
 	ctx context.Context, a *app, s *engine.Scenario, one *pipeline.Outcome, x *kinds,
 ) (*reports.RowFailure, string, error) {

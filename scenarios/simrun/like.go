@@ -12,7 +12,7 @@ import (
 // like is what -like says.
 type like struct {
 	model.Like
-	given bool // else each scenario has its own servers
+	given bool // otherwise each scenario has its own servers
 }
 
 // of gives a scenario those servers.
@@ -39,7 +39,7 @@ func likeFlag(f *flag.FlagSet, l *like) {
 		"(docs/releases.md), or keeper, which is ClickHouse Keeper (docs/keeper.md)")
 }
 
-// String implements [flag.Value]; the flag package asks the zero value, too.
+// String implements [flag.Value]; the flag package also calls it on the zero value.
 func (v likeValue) String() string {
 	if v.like == nil {
 		return ""

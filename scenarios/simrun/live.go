@@ -19,16 +19,16 @@ import (
 )
 
 // liveLimit bounds everything about one run on a real ensemble, so that an ensemble that does not answer is an error
-// and no hang.
+// and not a hang.
 const liveLimit = 6 * time.Minute
 
 // liveClients is how many clients there are on a real ensemble by default.
 const liveClients = 10
 
-// liveTick is the unit of time of the servers that faults strike: they wait for each other for five of these.
+// liveTick is the tick of servers that faults strike: they wait five ticks for each other.
 const liveTick = 300 * time.Millisecond
 
-// liveFlags looks at the flags that were set.
+// liveFlags checks the flags that were set.
 func (c *checkFlags) liveFlags(set map[string]bool) error {
 	if set["v"] && !set["faults"] {
 		return errors.New("-v goes with -faults on a real ensemble: without faults there is nothing more to say")
@@ -47,22 +47,22 @@ func (c *checkFlags) liveFlags(set map[string]bool) error {
 	return nil
 }
 
-// ownPlan stands for the plan of each scenario, of which a real ensemble does what it can.
+// ownPlan stands for each scenario's own plan. A real ensemble does what it can of it.
 const ownPlan = "own"
 
-// liveCheck is a check on a real ensemble while it goes on.
+// liveCheck is the state of a check on a real ensemble.
 type liveCheck struct {
 	*checkFlags
-	plan    faults.Plan  // of the scenario at hand
+	plan    faults.Plan  // of the current scenario
 	own     bool         // each scenario has its own
 	size    int          // of the ensemble
-	mine    bool         // it is started here
-	seeds   engine.Range // of which there is one without faults
+	mine    bool         // this process starts it
+	seeds   engine.Range // only one of them without faults
 	addrs   []string
 	version string
-	ours    *zkserver.Ensemble // nil: somebody else's
+	ours    *zkserver.Ensemble // nil: not started here
 	log     serverLog
-	usual   *history.History // of the scenario at hand, if faults are to strike it
+	usual   *history.History // of the current scenario, if faults are to strike it
 	since   time.Time        // when the present run began
 	t       tally
 }
@@ -155,7 +155,7 @@ func (x *liveCheck) aims(sized []engine.Scenario) error {
 	return nil
 }
 
-// oneOrThree refuses ensembles of other sizes.
+// oneOrThree refuses ensembles of any size except 1 and 3.
 func oneOrThree(nodes int) error {
 	if nodes != 1 && nodes != 3 {
 		return fmt.Errorf("-nodes is 1 or 3, not %d", nodes)
@@ -163,7 +163,7 @@ func oneOrThree(nodes int) error {
 	return nil
 }
 
-// addresses returns those in servers, none if a new ensemble of so many nodes is meant.
+// addresses returns the addresses in servers, or none if a new ensemble of nodes servers is wanted.
 func addresses(servers string, nodes int) ([]string, error) {
 	if err := oneOrThree(nodes); err != nil {
 		return nil, err
@@ -180,7 +180,8 @@ func addresses(servers string, nodes int) ([]string, error) {
 	return addrs, nil
 }
 
-// numeric returns addresses without names: clients look names up, and which server they dial is told by its address.
+// numeric returns addresses without host names: clients resolve names, and only its address tells which server they
+// dial.
 func numeric(addrs []string) (list []string, err error) {
 	for _, addr := range addrs {
 		to, err := net.ResolveTCPAddr("tcp", addr)
@@ -192,7 +193,7 @@ func numeric(addrs []string) (list []string, err error) {
 	return list, nil
 }
 
-// anyListens is an error if none of some servers takes a connection: a client would try again until its time is up.
+// anyListens returns an error if no server accepts a connection: a client would try again until its time is up.
 func anyListens(ctx context.Context, addrs []string) error {
 	d := net.Dialer{Timeout: 10 * time.Second}
 	var all error
@@ -207,8 +208,8 @@ func anyListens(ctx context.Context, addrs []string) error {
 	return fmt.Errorf("-servers: %s", oneLine(all.Error()))
 }
 
-// startEnsemble returns the addresses of a running ensemble, or if there are none those of a new one, and what stops
-// it.
+// startEnsemble returns addrs if there are any, the addresses of a running ensemble. Otherwise it starts one and
+// returns its addresses; stop stops it.
 func startEnsemble(ctx context.Context, addrs []string, o zkserver.Options) (_ []string, stop func() error, err error) {
 	if len(addrs) > 0 {
 		return addrs, func() error { return nil }, anyListens(ctx, addrs)
@@ -220,7 +221,7 @@ func startEnsemble(ctx context.Context, addrs []string, o zkserver.Options) (_ [
 	return e.Addrs(), e.Stop, nil
 }
 
-// orGiveServers says what else can be done where no server can be started.
+// orGiveServers adds to an error what else can be done where no server can be started.
 func orGiveServers(err error) error {
 	if errors.Is(err, zkserver.ErrUnavailable) {
 		return fmt.Errorf("%w; or give -servers host:port,... of a running one", err)
@@ -228,7 +229,7 @@ func orGiveServers(err error) error {
 	return err
 }
 
-// start starts servers, unless there are some.
+// start starts servers, unless -servers names some.
 func (x *liveCheck) start(ctx context.Context) (err error) {
 	if x.servers != "" {
 		if x.addrs, err = numeric(x.addrs); err != nil {
@@ -252,7 +253,7 @@ func (x *liveCheck) start(ctx context.Context) (err error) {
 	return nil
 }
 
-// stop ends what was started.
+// stop stops what was started.
 func (x *liveCheck) stop() {
 	if x.ours != nil {
 		x.ours.Stop()
@@ -260,7 +261,7 @@ func (x *liveCheck) stop() {
 	}
 }
 
-// renew starts other servers in place of those that a run has left in an unknown state.
+// renew replaces servers that a run has left in an unknown state.
 func (x *liveCheck) renew(ctx context.Context) error {
 	if x.ours == nil {
 		return nil
@@ -269,7 +270,8 @@ func (x *liveCheck) renew(ctx context.Context) error {
 	return x.startAgain(ctx)
 }
 
-// startTries is how often servers are started that have served before: on a busy machine they may not be ready in time.
+// startTries is how often servers that have already served are started: on a busy machine they may not be ready in
+// time.
 const startTries = 3
 
 func (x *liveCheck) startAgain(ctx context.Context) (err error) {

@@ -16,14 +16,14 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// evidence is what a run leaves in which the ensemble has failed, rather than the recipe.
+// evidence is what a run leaves if the ensemble has failed, not the recipe.
 type evidence struct {
 	lines []string // of the servers' log
 	files []string // what was written
 	err   error    // of what was to be written
 }
 
-// stored leaves what there is to a run whose store is wrong.
+// stored writes the evidence of a run whose store is wrong.
 func (x *liveCheck) stored(s *engine.Scenario, run *ensemble.LiveRun) *evidence {
 	dir := filepath.Join(x.out, pipeline.FileName(s), "store")
 	f := x.evidence(dir, run.Plan, run.Diary)
@@ -36,7 +36,7 @@ func (x *liveCheck) stored(s *engine.Scenario, run *ensemble.LiveRun) *evidence 
 	return f
 }
 
-// aborted leaves what there is to a run that has come to nothing.
+// aborted writes the evidence of a run that was aborted.
 func (x *liveCheck) aborted(s *engine.Scenario, run *ensemble.Aborted) *evidence {
 	dir := filepath.Join(x.out, pipeline.FileName(s), "aborted")
 	f := x.evidence(dir, run.Plan, run.Diary)
@@ -46,7 +46,7 @@ func (x *liveCheck) aborted(s *engine.Scenario, run *ensemble.Aborted) *evidence
 	return f
 }
 
-// text is what writes a text.
+// text returns a function that writes a text.
 func text(s string) func(w io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := io.WriteString(w, s)
@@ -60,7 +60,7 @@ func (f *evidence) add(dir, name string, write func(w io.Writer) error) {
 	f.err = errors.Join(f.err, files.Save(dir, name, write))
 }
 
-// evidence leaves the diary and the log of the servers, as long as there is nothing else in that.
+// evidence writes the diary and the log of the servers, as long as there is nothing else in that.
 func (x *liveCheck) evidence(dir string, plan faults.Plan, diary []string) *evidence {
 	f := &evidence{files: []string{filepath.Join(dir, diaryFile)}, err: x.leave(dir, plan, diary)}
 	if x.ours != nil {
@@ -69,7 +69,7 @@ func (x *liveCheck) evidence(dir string, plan faults.Plan, diary []string) *evid
 	return f
 }
 
-// tellEvidence prints what there is to a failure of the ensemble.
+// tellEvidence prints the evidence of a failure of the ensemble.
 func (x *liveCheck) tellEvidence(a *app, f *evidence) {
 	fmt.Fprintf(a.out, "        version    ZooKeeper %s\n", cmp.Or(x.version, "of somebody else"))
 	for _, line := range f.lines {

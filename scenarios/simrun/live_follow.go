@@ -10,13 +10,13 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// followSeeds is how many simulated runs are tried for one that fails as a real one did.
+// followSeeds is how many simulated runs are tried to find one that fails like a real one.
 const followSeeds = 4000
 
-// followFolder is where it is written, below the folder of the real one.
+// followFolder is where the simulated run is written, below the folder of the real one.
 const followFolder = "simulated"
 
-// follow looks for a simulated run that violates the same property under the faults that struck a real one. It says
+// follow looks for a simulated run that violates the same property under the faults that struck a real one. It prints
 // where its report is, or that there is none.
 func (x *liveCheck) follow(ctx context.Context, a *app, s *engine.Scenario, r *liveResult, dir string) error {
 	twin, err := s.Sized(r.run.History.Clients, 0)
@@ -54,7 +54,7 @@ func (x *liveCheck) follow(ctx context.Context, a *app, s *engine.Scenario, r *l
 	return nil
 }
 
-// followed is follow, whose failure is no reason to keep silent about the rest.
+// followed is follow, but only prints its error: that is no reason to keep silent about the rest.
 func (x *liveCheck) followed(ctx context.Context, a *app, s *engine.Scenario, r *liveResult, dir string) {
 	if err := x.follow(ctx, a, s, r, dir); err != nil {
 		fmt.Fprintf(a.out, "        simulated  nothing: %s\n", reports.Printable(oneLine(err.Error())))

@@ -27,13 +27,13 @@ const (
 	txnsFile    = "txns.txt"
 )
 
-// serverLog keeps the latest lines of servers.
+// serverLog keeps the latest log lines of servers.
 type serverLog struct {
 	mu    sync.Mutex
 	lines []logLine
 }
 
-// logLine is a line, and when it came.
+// logLine is a line and the time when it came.
 type logLine struct {
 	at   time.Time
 	text string
@@ -42,7 +42,7 @@ type logLine struct {
 // String implements [fmt.Stringer].
 func (l logLine) String() string { return l.at.UTC().Format("15:04:05.000 ") + l.text }
 
-// logLines is how many are kept.
+// logLines is how many lines are kept.
 const logLines = 20_000
 
 // Write implements [io.Writer]: each call is a line.
@@ -59,7 +59,7 @@ func (l *serverLog) Write(line []byte) (int, error) {
 // aboutLines is how many lines are shown at most.
 const aboutLines = 10
 
-// about returns the latest lines since a time that have one of these words.
+// about returns the latest lines since a time that contain one of words.
 func (l *serverLog) about(since time.Time, words ...string) (found []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,7 +110,7 @@ func (x *liveCheck) report(
 	return reports.NewRowFailure(f, where, x.pageOf(dir))
 }
 
-// leave writes what struck when, and the log of the servers, beside the report.
+// leave writes what struck and when, and the log of the servers, beside the report.
 func (x *liveCheck) leave(dir string, plan faults.Plan, diary []string) error {
 	err := files.Save(dir, diaryFile, func(w io.Writer) error {
 		_, err := fmt.Fprintf(w, "ZooKeeper %s, plan %s\n\n%s\n", cmp.Or(x.version, "of somebody else"),
@@ -123,7 +123,7 @@ func (x *liveCheck) leave(dir string, plan faults.Plan, diary []string) error {
 	return files.Save(dir, serversFile, x.log.write)
 }
 
-// failure is that of a run on a real ensemble.
+// failure returns the failure of a run on a real ensemble.
 func (x *liveCheck) failure(s *engine.Scenario, r *liveResult) (f *reports.Failure, err error) {
 	h, v := r.run.History, r.run.Verdict
 	f = reports.Recorded(h)

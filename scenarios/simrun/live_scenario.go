@@ -19,30 +19,30 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// liveResult is what the runs of a scenario came to so far.
+// liveResult is the result of a scenario's runs so far.
 type liveResult struct {
 	runs    int
 	judged  bool          // in one of them all checkers had something to judge, and it held
 	aborted []string      // why
 	struck  []liveStrikes // per rule of the plan
 	whole   int           // runs in which the ensemble did not fail
-	waived  []string      // what checkers need that was in none of these
+	waived  []string      // what checkers need that none of these had
 	blind   string        // checkers that judged nothing, and why; empty: none
-	seed    uint64        // of what is to be told
+	seed    uint64        // of the run to report
 	run     *ensemble.LiveRun
-	store   bool      // in one of them the ensemble failed; what is told is the first
-	left    *evidence // of that one, or else of the latest that was aborted; nil: of none
+	store   bool      // in one of them the ensemble failed; the first is reported
+	left    *evidence // of that one, or else of the latest that was aborted; nil: none
 	status  engine.Status
 	says    string      // unknown: why
 	not     []string    // faults of the scenario that no real ensemble has
 	without faults.Plan // rules of the scenario that these servers cannot have
 }
 
-// liveRetries is how many more seeds a scenario has in which a checker had nothing to judge: what happens on a real
-// ensemble is a matter of time, too.
+// liveRetries is how many more seeds a scenario gets if a checker had nothing to judge: what happens on a real ensemble
+// also depends on time.
 const liveRetries = 3
 
-// silent reports whether in all runs of a scenario a checker had nothing to judge, and nothing else was wrong.
+// silent reports whether a checker had nothing to judge in all runs of a scenario, and nothing else was wrong.
 func (r *liveResult) silent(s *engine.Scenario) bool {
 	return r.status == engine.Inconclusive && len(r.aborted) == 0 && !s.Broken()
 }
@@ -50,8 +50,8 @@ func (r *liveResult) silent(s *engine.Scenario) bool {
 // liveStrikes is what became of a rule.
 type liveStrikes struct{ on, hit, times int }
 
-// scenario runs a scenario once for each seed, until it fails in one. Runs in which the ensemble does are no reason to
-// stop.
+// scenario runs a scenario once for each seed, until it fails in one. It does not stop for runs in which the ensemble
+// fails.
 func (x *liveCheck) scenario(ctx context.Context, a *app, s *engine.Scenario) (outcome, error) {
 	var not []string
 	var left faults.Plan
@@ -72,7 +72,7 @@ func (x *liveCheck) scenario(ctx context.Context, a *app, s *engine.Scenario) (o
 	defer bar.clear()
 	for seed := x.seeds.First; seed <= x.seeds.Last || r.silent(s) && seed <= x.seeds.Last+liveRetries; seed++ {
 		run, err := x.once(ctx, s, seed)
-		if errors.Is(ctx.Err(), context.Canceled) { // programs may have given up for that reason
+		if errors.Is(ctx.Err(), context.Canceled) { // programs may have given up because of that
 			bar.clear()
 			r.interrupt(seed - x.seeds.First)
 			out := x.tell(ctx, a, s, r)
@@ -101,8 +101,8 @@ func (x *liveCheck) once(ctx context.Context, s *engine.Scenario, seed uint64) (
 		Ours: x.ours, Faults: x.plan, Seed: seed, Usual: x.usual})
 }
 
-// usual returns a simulated run of so many clients, or as many as the scenario has, in which nothing strikes; nil if
-// there is none.
+// usual returns a simulated run without faults, with that many clients or, if that is 0, as many as the scenario has;
+// nil if there is none.
 func usual(s *engine.Scenario, clients int) *history.History {
 	calm, err := s.Sized(clients, 0)
 	if err != nil {
@@ -114,7 +114,7 @@ func usual(s *engine.Scenario, clients int) *history.History {
 	return &history.History{Events: slices.Clone(r.Seed(&calm, 1).History.Events)}
 }
 
-// judge takes note of a run, and reports whether no other one is needed.
+// judge notes the result of a run, and reports whether no further run is needed.
 func (x *liveCheck) judge(
 	ctx context.Context, s *engine.Scenario, r *liveResult, seed uint64, run *ensemble.LiveRun, err error,
 ) (over bool, _ error) {
@@ -167,7 +167,7 @@ func (x *liveCheck) judge(
 	return false, nil
 }
 
-// lacks takes note of what checkers needed in one more run and did not see.
+// lacks notes what checkers needed but did not see in one more run.
 func (r *liveResult) lacks(waived []string) {
 	if r.whole++; r.whole == 1 {
 		r.waived = waived
@@ -175,7 +175,7 @@ func (r *liveResult) lacks(waived []string) {
 	r.waived = slices.DeleteFunc(slices.Clone(r.waived), func(w string) bool { return !slices.Contains(waived, w) })
 }
 
-// interrupt takes note that the runs have ended after so many seeds, and keeps what these came to.
+// interrupt notes that the runs have ended after that many seeds, and keeps their results.
 func (r *liveResult) interrupt(seeds uint64) {
 	why := interrupted
 	if seeds > 0 {
@@ -196,10 +196,10 @@ func (x *liveCheck) circumstances(s *engine.Scenario, r *liveResult) string {
 	return fmt.Sprintf("%s %s, %s", text, x.onRelease(), history.Counted(r.runs, "seed"))
 }
 
-// onRelease says on what, as far as that is known: of somebody else's servers it is not.
+// onRelease names the release, if it is known. That of servers not started here is not.
 func (x *liveCheck) onRelease() string { return strings.TrimSpace("on ZooKeeper " + x.version) }
 
-// tell prints what the runs came to, and writes the folder of a failure.
+// tell prints the result of the runs, and writes the folder of a failure.
 func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liveResult) outcome {
 	var told *reports.RowFailure
 	if r.status == engine.Held && len(x.plan) > 0 && !r.anyStruck() {
@@ -247,7 +247,7 @@ func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liv
 	return outcome{x.t.count(r.status), false}
 }
 
-// anyStruck reports whether anything has.
+// anyStruck reports whether any fault has struck.
 func (r *liveResult) anyStruck() bool {
 	return slices.ContainsFunc(r.struck, func(x liveStrikes) bool { return x.times > 0 })
 }
@@ -270,7 +270,7 @@ func (x *liveCheck) tellStrikes(a *app, r *liveResult) {
 	}
 }
 
-// tellMisses names the rules that were drawn and have struck nothing.
+// tellMisses names the rules that were drawn and struck nothing.
 func (x *liveCheck) tellMisses(a *app, r *liveResult) {
 	for i, rule := range x.plan {
 		if n := r.struck[i]; n.on > 0 && n.times == 0 {
@@ -279,7 +279,7 @@ func (x *liveCheck) tellMisses(a *app, r *liveResult) {
 	}
 }
 
-// missed says why nothing of the plan has struck.
+// missed says why no rule of the plan has struck.
 func (x *liveCheck) missed(r *liveResult) string {
 	var why []string
 	for i, rule := range x.plan {
@@ -290,7 +290,7 @@ func (x *liveCheck) missed(r *liveResult) string {
 	return strings.Join(why, "; ")
 }
 
-// missing says what a rule has met that has struck nothing.
+// missing says what was missing for a rule that struck nothing.
 func missing(r faults.Rule) string {
 	switch r.Fault {
 	case "cancel":
@@ -304,7 +304,7 @@ func missing(r faults.Rule) string {
 	return "no client made the requests at which it would"
 }
 
-// again is the command that does it once more.
+// again returns the command that does it once more.
 func (x *liveCheck) again(s *engine.Scenario, seed uint64) string {
 	words := []string{"check -backend zookeeper"}
 	if x.servers != "" {

@@ -2,7 +2,7 @@
 //
 //	func main() { simrun.Main(myScenarios...) }
 //
-// and has all commands that cmd/simrun has for the recipes of this module; the commands that it prints name it.
+// It has all commands that cmd/simrun has for the recipes of this module. The commands that it prints name the program.
 package simrun
 
 import (
@@ -27,21 +27,21 @@ import (
 	"zksim/scenarios/herd"
 )
 
-// app is where a command reads and writes.
+// app is what a command runs on, reads from and writes to.
 type app struct {
 	all      []engine.Scenario // what there is to run
 	variants []herd.Variant    // for herd
-	name     string            // of the program, in what it says of itself; "": simrun
-	command  string            // how the program is called, in commands that it prints
+	name     string            // of the program, in what it prints about itself; "": simrun
+	command  string            // how to invoke the program, in commands that it prints
 	in       io.Reader
 	out, err io.Writer
 	terminal bool       // err is one
-	columns  func() int // how wide that is; nil: usual
-	wide     func() int // how wide out is, if it is a terminal; nil: it is none
+	columns  func() int // how wide that is; nil: usualColumns
+	wide     func() int // how wide out is; nil: it is no terminal
 	beat     time.Duration
-	place    string                // of what is run among all that is run, as "3/112"; "": it is the only one
-	until    context.Context       // done at the first signal; nil: the command does not listen for that
-	collect  func(f *flag.FlagSet) // gets the flags of a command that is asked for its help; nil: print that
+	place    string                // which of all scenarios is running, as "3/112"; "": the only one
+	until    context.Context       // done at the first signal; nil: the command does not listen for signals
+	collect  func(f *flag.FlagSet) // gets the flags of a command that is asked for its help; nil: print the help
 }
 
 // to is a with another output.
@@ -60,10 +60,10 @@ func (a *app) nth(i, n int) *app {
 	return &b
 }
 
-// pageColumns is how wide tables are where there is no terminal.
+// pageColumns is the width of tables if there is no terminal.
 const pageColumns = 120
 
-// width is how wide what is printed may be.
+// width is how wide the output may be.
 func (a *app) width() int {
 	if a.wide == nil {
 		return pageColumns
@@ -71,8 +71,8 @@ func (a *app) width() int {
 	return a.wide()
 }
 
-// says prints what a command says of itself on the standard error, in a line. Errors of a package with the name of the
-// command begin with that already.
+// says prints a line about a command on the standard error. Errors of a package named like the command already begin
+// with that name.
 func (a *app) says(command, format string, args ...any) {
 	text := strings.TrimPrefix(fmt.Sprintf(format, args...), command+": ")
 	fmt.Fprintf(a.err, "%s %s: %s\n", a.called(), command, text)
@@ -111,7 +111,7 @@ func invocation() string {
 	if err != nil || !ok || !strings.Contains(filepath.ToSlash(file), "/go-build") {
 		return pipeline.Quote(os.Args[0])
 	}
-	// That is where go run builds. It takes the path of a package, or its folder.
+	// That is where go run builds. It takes the path or the folder of a package.
 	folder, inside := strings.CutPrefix(info.Path, info.Main.Path+"/")
 	switch {
 	case info.Path == info.Main.Path, info.Path == "command-line-arguments":
@@ -153,7 +153,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 	return code
 }
 
-// twice reports whether two scenarios, or two variants, have one name, by which nobody could tell them apart.
+// twice returns an error if two scenarios or two variants have the same name.
 func (a *app) twice() error {
 	var variants []string
 	for _, v := range a.variants {
@@ -170,7 +170,7 @@ func (a *app) twice() error {
 	return nil
 }
 
-// run runs a command. What it printed must have arrived: a full disk is an error.
+// run runs a command. Its output must have been written: a full disk is an error.
 func (a *app) run(ctx context.Context, c *command, args []string) (int, error) {
 	out := &printer{w: a.out}
 	b := a.to(out)
@@ -194,14 +194,14 @@ func (a *app) run(ctx context.Context, c *command, args []string) (int, error) {
 	return code, err
 }
 
-// listen returns a context that is done at the first signal to end. The second one ends the program at once.
+// listen returns a context that is done at the first signal to end. The second signal ends the program at once.
 func listen(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }
 
-// interrupted says that a command was, and what it has not done.
+// interrupted prints that a command was interrupted, and what it has not done.
 func (a *app) interrupted(command string, undone []string) {
 	text := interrupted
 	if len(undone) > 0 {
@@ -210,7 +210,7 @@ func (a *app) interrupted(command string, undone []string) {
 	a.says(command, "%s", text)
 }
 
-// printer remembers the first error of writing, for those who print and do not look.
+// printer remembers the first write error, for callers that do not check.
 type printer struct {
 	w   io.Writer
 	err error
@@ -226,10 +226,10 @@ func (p *printer) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// longestLine is how much of an error is printed, in bytes: a part of it may come from a file.
+// longestLine is how much of an error is printed, in bytes: part of it may come from a file.
 const longestLine = 4000
 
-// oneLine makes sure that an error stays on the one line it is given, and is fit for a terminal.
+// oneLine makes an error fit on one line of a terminal.
 func oneLine(s string) string {
 	if len(s) > longestLine {
 		s = fmt.Sprintf("%s... (%d bytes)", s[:longestLine], len(s))

@@ -76,15 +76,15 @@ func mergeCommand(ctx context.Context, a *app, args []string) (int, error) {
 	return c.checks(ctx, a, parts)
 }
 
-// merge is what parts of a check are put together to.
+// merge is the state of merging parts.
 type merge struct {
 	*mergeFlags
 	*parts
-	check    *checkFlags // those of the parts
+	check    *checkFlags // the flags of the parts
 	sized    []engine.Scenario
 	findings *findings
 	tally    tally
-	beside   []string // what lies beside the index, for links
+	beside   []string // files beside the index, for links
 }
 
 // checks merges parts of check.
@@ -164,18 +164,18 @@ type mergedFailure struct {
 	dir string
 }
 
-// sum is what a scenario came to in all parts.
+// sum is the result of a scenario in all parts.
 type sum struct {
 	engine.Part
 	failures []mergedFailure // the first of each kind
 	misuse   string
 	cut      []string // the parts that have not run all of it
-	// partly are the checkers of which parts have not explained all failing runs: how many they have, and up to which
+	// partly are the checkers whose failing runs parts have not all explained: how many they explained, and up to which
 	// seed all of them.
 	partly []shardExplained
 }
 
-// add adds up what a scenario came to.
+// add adds up the results of a scenario.
 func (m *merge) add(s *engine.Scenario) (*sum, error) {
 	x := &sum{Part: s.NewPart(), cut: slices.Clone(m.absent)}
 	for _, p := range m.list {
@@ -222,8 +222,7 @@ func (x *sum) explained(y *shardScenario) {
 	}
 }
 
-// firstOfKind returns the first failure of each kind. One whose kind is not known counts where its checker has no
-// other.
+// firstOfKind returns the first failure of each kind. A failure of unknown kind counts if its checker has no other.
 func firstOfKind(list []mergedFailure) (first []mergedFailure) {
 	for i, f := range list {
 		same := func(y mergedFailure) bool { return y.Checker == f.Checker && y.Decides == f.Decides && y.Cut == "" }
@@ -238,7 +237,7 @@ func firstOfKind(list []mergedFailure) (first []mergedFailure) {
 	return first
 }
 
-// results returns the failures as an engine has them.
+// results returns the failures as results of the engine.
 func (x *sum) results() (list []engine.Result) {
 	for _, f := range x.failures {
 		list = append(list, engine.Result{Steps: f.Steps, Schedule: engine.Schedule{Seed: f.Seed, Checker: f.Checker},
@@ -301,8 +300,8 @@ func (m *merge) scenario(ctx context.Context, a *app, s *engine.Scenario, seeds 
 	return outcome{m.tally.count(out.Status), cut}, nil
 }
 
-// found prints the failure of the lowest seed of each finding, and takes its folder over. What the search of the merge
-// has found is explained here.
+// found prints the failure with the lowest seed of each finding, and takes its folder over. It explains what the
+// merge's own search has found.
 func (m *merge) found(
 	ctx context.Context, a *app, s *engine.Scenario, x *sum, out *pipeline.Outcome,
 ) (told []*reports.RowFailure, err error) {
@@ -345,7 +344,7 @@ func (m *merge) finding(a *app, s *engine.Scenario, f *shardFailure, row *report
 		reports.Printable(cmp.Or(f.Decides, "no single step")), row.State)
 }
 
-// unexplained says, in a line for each checker, of how many failing runs no kind is known.
+// unexplained says, in a line for each checker, how many failing runs are of unknown kind.
 func (x *sum) unexplained() (lines []string) {
 	for _, n := range x.Failed {
 		for _, e := range x.partly {
@@ -358,8 +357,8 @@ func (x *sum) unexplained() (lines []string) {
 	return lines
 }
 
-// takeOver writes the folder of a failure below that of the merge. A folder that is not there, or cannot be read, is
-// an error of the merge in the end; that there is a failure counts all the same.
+// takeOver writes the folder of a failure below that of the merge. A folder that is missing or cannot be read is an
+// error of the merge in the end; the failure still counts.
 func (m *merge) takeOver(a *app, s *engine.Scenario, f *mergedFailure, where string) (*reports.RowFailure, error) {
 	dir, folder, err := m.folderOf(s, f)
 	var whole *pipeline.Failure
@@ -379,15 +378,15 @@ func (m *merge) takeOver(a *app, s *engine.Scenario, f *mergedFailure, where str
 		Decides: f.Decides, Reproduce: []string{a.command + " " + f.Again}}, nil
 }
 
-// end writes the index, prints what is missing and what the findings came to, and ends the record.
+// end writes the index, prints what is missing and how the findings have changed, and ends the record.
 func (m *merge) end(ctx context.Context, a *app, rec *recorder) (int, error) {
 	all := scenariosOf(m.sized)
 	m.rows = m.rowsOf(all, interrupted)
 	return m.ended(ctx, a, rec, len(all), m.findings.goneRows(), m.findings.summary(), "")
 }
 
-// ended writes the index of so many scenarios, prints what is missing and texts before and after the name of the index,
-// and ends the record: what is missing is no pass.
+// ended writes the index of a merge of that many scenarios, prints what is missing and the texts before and after the
+// name of the index, and ends the record. Missing parts are no pass.
 func (m *merge) ended(
 	ctx context.Context, a *app, rec *recorder, scenarios int, gone []reports.Row, before, after string,
 ) (int, error) {
@@ -414,8 +413,7 @@ func (m *merge) ended(
 	return code, err
 }
 
-// withdraw removes the folders of failures of its scenarios that an earlier merge has left and this one has not
-// written.
+// withdraw removes folders of failures of these scenarios that an earlier merge has left and this one has not written.
 func (m *merge) withdraw() error {
 	written := map[string]bool{}
 	for _, r := range m.rows {
@@ -444,5 +442,5 @@ func (m *merge) withdraw() error {
 	return nil
 }
 
-// seedFolder is what the folder of a seed, or of a proof, is called below that of its scenario.
+// seedFolder matches the name of the folder of a seed, or of a proof, below that of its scenario.
 var seedFolder = regexp.MustCompile(`^([0-9]+|prove)(-[0-9a-f]{8})?$`)

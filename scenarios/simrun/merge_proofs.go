@@ -20,14 +20,14 @@ import (
 )
 
 // The files of merged proofs: the table, the folder of the certificates, and the list with the times. The list that the
-// parts were taken from stays as it is, so that parts can be run again and the merge repeated.
+// parts were taken from does not change, so parts can be run again and the merge repeated.
 const (
 	tableName        = "proved.md"
 	certificateFiles = "certificates"
 	obligationsName  = "obligations.json"
 )
 
-// mergedProof is an obligation, and what came to it.
+// mergedProof is an obligation and its proof.
 type mergedProof struct {
 	*prove.Obligation
 	*shardProof // nil: it was not tried
@@ -86,7 +86,7 @@ func (c *mergeFlags) proofs(ctx context.Context, a *app, parts *parts) (int, err
 	return m.ended(ctx, a, rec, len(names), nil, "", table)
 }
 
-// collect puts the certificates of all parts beside their obligations, by scenario, and the times into the list.
+// collect matches the certificates of all parts with their obligations, by scenario, and puts the times into the list.
 func (m *merge) collect(list *obligationsFile) (proofs []mergedProof) {
 	for i := range list.Obligations {
 		o := list.Obligations[i]
@@ -109,7 +109,7 @@ func (m *merge) collect(list *obligationsFile) (proofs []mergedProof) {
 	return proofs
 }
 
-// provedScenario prints what came to the obligations of a scenario, and adds its row.
+// provedScenario prints the results of a scenario's obligations, and adds its row.
 func (m *merge) provedScenario(a *app, name string, proofs []mergedProof) (outcome, error) {
 	s, err := a.find(name)
 	if err != nil {
@@ -176,7 +176,7 @@ func (m *merge) refuted(a *app, x *mergedProof) (*reports.RowFailure, error) {
 	return m.takeOver(a, sc.Scenario, &mergedFailure{*x.Failure, x.dir}, pipeline.BySearch)
 }
 
-// certificates writes the certificates, each of which prove -verify takes.
+// certificates writes the certificates. prove -verify takes each of them.
 func (m *merge) certificates(proofs []mergedProof) error {
 	counts := map[string]int{}
 	for i := range proofs {
@@ -228,7 +228,7 @@ func writeProved(w io.Writer, proofs []mergedProof) error {
 	return err
 }
 
-// cell says how many clients, how many faults of how many, and, of what is proved, the states and seconds.
+// cell says how many clients, how many faults of how many, and, if it is proved, the states and seconds.
 func (x *mergedProof) cell() string {
 	scope := fmt.Sprintf("%dc %df", x.Clients, x.Most)
 	if x.shardProof == nil {

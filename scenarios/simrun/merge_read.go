@@ -22,16 +22,16 @@ type partRead struct {
 	dir string
 }
 
-// parts are all parts of a work that there are, by their numbers.
+// parts are the parts of a work that exist, by number.
 type parts struct {
 	list   []partRead
 	of     uint64
-	absent []string // the numbers of those that are not there
+	absent []string // the numbers of the missing parts
 	notes  []string // what is missing, in sentences
 }
 
-// readParts reads the parts in folders, each of which is that of a part or has folders of parts. It fails if they are
-// not parts of one work, run by one version of the program, which is this one.
+// readParts reads the parts in folders. Each folder is that of a part, or has folders of parts. It fails unless they
+// are parts of one work, run by one version of the program, and that is this version.
 func readParts(dirs []string) (*parts, error) {
 	if len(dirs) == 0 {
 		return nil, errNoShards
@@ -51,7 +51,7 @@ func readParts(dirs []string) (*parts, error) {
 	return p, nil
 }
 
-// read reads the part in a folder, or those in the folders of a folder.
+// read reads the part in a folder, or the parts in its subfolders.
 func (p *parts) read(dir string) error {
 	x, err := readShard(dir)
 	if err == nil {
@@ -128,7 +128,7 @@ func differing(a, b *shardParameters) string {
 	return ""
 }
 
-// missing notes which parts are not there, or have not ended.
+// missing notes which parts are missing or have not ended.
 func (p *parts) missing() {
 	there := map[uint64]bool{}
 	for _, x := range p.list {
@@ -148,8 +148,7 @@ func (p *parts) missing() {
 	}
 }
 
-// undone returns the numbers of the parts that are not there, have not ended, or have not all runs of a scenario, in
-// their order.
+// undone returns, in order, the numbers of the parts that are missing, have not ended, or lack runs of a scenario.
 func (p *parts) undone() (numbers []string) {
 	for i := uint64(1); i <= p.of; i++ {
 		k := slices.IndexFunc(p.list, func(x partRead) bool { return x.Index == i })
@@ -177,7 +176,7 @@ func (p *parts) named(numbers []string) string {
 	return fmt.Sprintf("%s %s%s of %d", word, strings.Join(numbers, ", "), more, p.of)
 }
 
-// folderOf returns the folder of a failure, and what it is called below that of its scenario.
+// folderOf returns the folder of a failure, and its name below that of its scenario.
 func (m *merge) folderOf(s *engine.Scenario, f *mergedFailure) (dir, name string, err error) {
 	if f.Folder == "" {
 		return "", "", errors.New("the part could not write one")

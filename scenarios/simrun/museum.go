@@ -15,7 +15,7 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// maxReps keeps the seeds of the last hunt far from the end of the numbers.
+// maxReps keeps the seeds of the last hunt far from the largest number.
 const maxReps = 1_000_000
 
 // museum prints the collection of mutants as a Markdown page.
@@ -61,7 +61,7 @@ func undone(list []*engine.Scenario, done []bool) (names []string) {
 	return names
 }
 
-// onEachCore calls f for each of a list, as many at a time as there are cores.
+// onEachCore calls f for each element of a list, as many at a time as there are cores.
 func onEachCore[T any](list []T, f func(i int, x T)) {
 	var wg sync.WaitGroup
 	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -100,7 +100,7 @@ func (h hunt) String() string {
 	return s
 }
 
-// apart is how far the seeds of two hunts are, and so the longest hunt.
+// apart is the distance between the seeds of two hunts, and so the length of the longest hunt.
 const apart = 5_000
 
 // hunts looks for the first catch again and again, until ctx is done.
@@ -126,9 +126,8 @@ func hunts(ctx context.Context, s *engine.Scenario, strategy engine.Strategy, re
 	return h
 }
 
-// chase runs seeds, those of a hunt of this number, until the mutant is caught, the hunt
-// is given up or ctx is done. It returns how many it took, and the steps of the last
-// run, 0 if that is no catch.
+// chase runs the seeds of the hunt with this number until the mutant is caught, the hunt is given up or ctx is done. It
+// returns how many seeds it took, and the steps of the last run, 0 if that is no catch.
 func chase(ctx context.Context, r *engine.Runner, s *engine.Scenario, number uint64) (took, steps uint64) {
 	for n := uint64(1); n <= apart && ctx.Err() == nil; n++ {
 		if res := r.Seed(s, number*apart+n); s.Catches(res.Verdict) {
@@ -138,7 +137,7 @@ func chase(ctx context.Context, r *engine.Runner, s *engine.Scenario, number uin
 	return apart + 1, 0
 }
 
-// middle returns the middle one of some, of two the higher one. It sorts them.
+// middle returns the middle element, the higher one of two. It sorts list.
 func middle[T cmp.Ordered](list []T) T {
 	slices.Sort(list)
 	return list[len(list)/2]
@@ -188,7 +187,8 @@ func writeMuseum(a *app, rows []museumRow, reps int) error {
 	return err
 }
 
-// wrapped returns a paragraph in lines of so many characters at most, of which the first and the others begin as said.
+// wrapped returns a paragraph in lines of at most width characters. The first line begins with first, later ones with
+// others.
 func wrapped(first, text, others string, width int) string {
 	var b strings.Builder
 	line, before := first, ""

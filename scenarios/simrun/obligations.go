@@ -25,13 +25,13 @@ import (
 
 const obligationsFormat = "zksim obligations 1"
 
-// obligationsFile is a list of what is to be proved, with the times that it took last.
+// obligationsFile is a list of what is to be proved, with the times that the last proofs took.
 type obligationsFile struct {
 	Format      string             `json:"format"`
 	Obligations []prove.Obligation `json:"obligations"`
 }
 
-// shardProof is what the proof of an obligation came to in a part.
+// shardProof is the result of an obligation's proof in a part.
 type shardProof struct {
 	Kind        string            `json:"kind"`
 	Certificate prove.Certificate `json:"certificate"`
@@ -57,8 +57,8 @@ func (x *obligationsFile) check() error {
 	return nil
 }
 
-// distinct fails if an obligation would be lost from the table of a merge, or count twice. A list of another version
-// may have such.
+// distinct fails if an obligation would be lost from the table of a merge, or count twice. That is possible in a list
+// of another version.
 func (x *obligationsFile) distinct() error {
 	places := map[string]int{}
 	for i := range x.Obligations {
@@ -79,7 +79,7 @@ func (x *obligationsFile) distinct() error {
 	return nil
 }
 
-// write writes the list, an obligation a line.
+// write writes the list, one obligation per line.
 func (x *obligationsFile) write(w io.Writer) error {
 	fmt.Fprintf(w, "{\"format\": %q, \"obligations\": [", x.Format)
 	for i := range x.Obligations {
@@ -97,7 +97,7 @@ func (x *obligationsFile) write(w io.Writer) error {
 	return err
 }
 
-// digest names what the list asks for and as what, in its order, and no times.
+// digest is a hash of what the list asks for, in order and by kind, without the times.
 func (x *obligationsFile) digest() string {
 	sum := sha256.New()
 	e := json.NewEncoder(sum)
@@ -108,7 +108,7 @@ func (x *obligationsFile) digest() string {
 	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
-// goesWithObligations are the flags of prove that do.
+// goesWithObligations are the flags of prove that go with -obligations.
 var goesWithObligations = []string{"obligations", "kind", "run", "shard", "for", "mem", "p", "o", "json", "junit"}
 
 // obliged does what -obligations says: it writes the list, or, with -shard, proves a part of it.
@@ -155,7 +155,7 @@ func (c *proveFlags) obliged(
 	return c.provePart(ctx, a, list, part, kind, o)
 }
 
-// listObligations writes the list of the scenarios that are named, with the times of the one that is there.
+// listObligations writes the list of the named scenarios, with the times of the old list.
 func (c *proveFlags) listObligations(
 	ctx context.Context, a *app, names []string, old *obligationsFile,
 ) (int, error) {
@@ -251,7 +251,7 @@ func (c *proveFlags) provePart(
 	return rec.end(ctx, a, &t, text, c.lost)
 }
 
-// obligation proves one obligation and notes what that came to, unless it was interrupted.
+// obligation proves one obligation and notes the result, unless it was interrupted.
 func (c *proveFlags) obligation(
 	ctx context.Context, a *app, x *prove.Obligation, w *shardWriter, o prove.Options, t *tally,
 ) (outcome, error) {
@@ -311,7 +311,7 @@ func (c *proveFlags) obligation(
 	return outcome{code: code}, nil
 }
 
-// addProof notes what a proof came to.
+// addProof notes the result of a proof.
 func (w *shardWriter) addProof(p shardProof) error {
 	if w == nil {
 		return nil

@@ -13,9 +13,8 @@ import (
 	"zksim/internal/files"
 )
 
-// output is a file that a flag names. A regular file is replaced once its new content is
-// complete, and a symbolic link stays one. A device, a pipe, and what is also the
-// standard output or error, are written to.
+// output is a file that a flag names. A regular file is replaced once its new content is complete; a symbolic link
+// stays one. A device, a pipe, and a file that is also the standard output or error are written to.
 type output struct {
 	name string   // as given
 	file string   // with symbolic links followed
@@ -30,8 +29,8 @@ type output struct {
 // stdStream is the name of the standard input or output.
 const stdStream = "-"
 
-// openOutput finds out what a file is, and whether it can be written, before there is
-// anything to lose. It neither changes the file nor waits for a reader.
+// openOutput checks what a file is and whether it can be written, before there is anything to lose. It neither changes
+// the file nor waits for a reader.
 func (a *app) openOutput(flag, name string) (*output, error) {
 	o := &output{name: name, file: name, waiting: func() {}}
 	if name == stdStream {
@@ -44,7 +43,7 @@ func (a *app) openOutput(flag, name string) (*output, error) {
 	return o, nil
 }
 
-// waiting returns what says that a command waits for the reader of the FIFO that a flag names.
+// waiting returns a function that prints that a command waits for the reader of the FIFO that a flag names.
 func (a *app) waiting(command, flag string) func() {
 	return func() { a.says(command, "%s is a pipe, and waits for its reader; a signal ends that", flag) }
 }
@@ -78,10 +77,10 @@ func (o *output) probe() error {
 	return files.Writable(filepath.Dir(o.file))
 }
 
-// maxLinks is how many symbolic links lead to a file at most.
+// maxLinks is the largest number of symbolic links to follow to a file.
 const maxLinks = 40
 
-// follow returns the file to which a symbolic link leads, be it there or not.
+// follow returns the file to which a symbolic link leads, whether it exists or not.
 func follow(name string) (string, error) {
 	for range maxLinks {
 		target, err := os.Readlink(name)
@@ -99,8 +98,7 @@ func follow(name string) (string, error) {
 // replaced reports whether each write is a new version of a regular file.
 func (o *output) replaced() bool { return o.std == nil && o.to == nil && !o.pipe && !o.node }
 
-// write writes the content. For a pipe that nobody reads it waits until somebody does, or
-// ctx is done.
+// write writes the content. For a pipe without a reader it waits until there is one, or ctx is done.
 func (o *output) write(ctx context.Context, content func(io.Writer) error) error {
 	if o.replaced() {
 		return files.Save(filepath.Dir(o.file), filepath.Base(o.file), content)
@@ -112,7 +110,7 @@ func (o *output) write(ctx context.Context, content func(io.Writer) error) error
 	return err
 }
 
-// writeTo writes to what is there already.
+// writeTo writes to a file that already exists.
 func (o *output) writeTo(ctx context.Context, content func(io.Writer) error) error {
 	if o.to != nil {
 		return content(o.to)
@@ -132,7 +130,7 @@ func (o *output) writeTo(ctx context.Context, content func(io.Writer) error) err
 
 var errNoReader = errors.New("nobody reads the pipe")
 
-// await opens a pipe when somebody reads it.
+// await opens a pipe when it has a reader.
 func (o *output) await(ctx context.Context) (*os.File, error) {
 	if ctx.Err() != nil {
 		return nil, errNoReader

@@ -73,7 +73,7 @@ func testCommand(ctx context.Context, a *app, args []string) (int, error) {
 	return exitHeld, nil
 }
 
-// ownOverlay reports whether the arguments of "go test" name an overlay: of two the last one would count.
+// ownOverlay reports whether the arguments of "go test" name an overlay: of two, only the last would count.
 func ownOverlay(args []string) bool {
 	for _, arg := range args {
 		switch name, _, _ := strings.Cut(arg, "="); name {
@@ -86,7 +86,7 @@ func ownOverlay(args []string) bool {
 	return false
 }
 
-// cutFolder takes the flag out of the arguments of "go test" that names the folder to work in: it must come first.
+// cutFolder cuts the flag for the working folder out of the arguments of "go test": it must come first.
 func cutFolder(args []string) (in, rest []string) {
 	n := 0
 	if len(args) > 0 {
@@ -101,7 +101,7 @@ func cutFolder(args []string) (in, rest []string) {
 	return args[:n], args[n:]
 }
 
-// cutTags takes the build tags out of the arguments of "go test": of two flags the last one would count.
+// cutTags cuts the build tags out of the arguments of "go test": of two flags, only the last would count.
 func cutTags(args []string) (tags string, rest []string) {
 	for i := 0; i < len(args); i++ {
 		name, value, given := strings.Cut(strings.TrimPrefix(args[i], "-"), "=")
@@ -123,7 +123,7 @@ func cutTags(args []string) (tags string, rest []string) {
 // goTool is a Go and an overlay of its runtime.
 type goTool struct {
 	root, file string
-	tags       string   // that GOFLAGS has, which a flag overrides
+	tags       string   // of GOFLAGS, which a flag overrides
 	env        []string // for its go command
 }
 
@@ -135,7 +135,7 @@ func (g goTool) flags(tags string) []string {
 	return []string{"-overlay=" + g.file, "-tags=" + turns.Tag + tags}
 }
 
-// writeOverlay writes the overlay for the Go that the go command has here, or with the flags in that folder.
+// writeOverlay writes the overlay for the Go that the go command uses here, or in the folder that the flags in name.
 func writeOverlay(ctx context.Context, dir string, in []string) (g goTool, err error) {
 	if dir == "" {
 		if dir, err = os.UserCacheDir(); err != nil {

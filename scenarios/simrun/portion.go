@@ -25,7 +25,7 @@ import (
 // portionName is the file with the fingerprints of a portion, in the folder of a part.
 const portionName = "portion"
 
-// splitScope explores one scope in as many portions as -shard says: one of them.
+// splitScope explores one portion of a scope. -shard says which, and how many there are.
 func (c *proveFlags) splitScope(
 	ctx context.Context, a *app, selected []*engine.Scenario, o prove.Options,
 ) (int, error) {
@@ -95,7 +95,7 @@ func (c *proveFlags) splitScope(
 	return c.end(ctx, a, rec, &t, selected, t.summary(1))
 }
 
-// portion returns which portion it is, once it is known that the flags go together.
+// portion returns which portion it is, after checking that the flags go together.
 func (c *proveFlags) portion(a *app, selected []*engine.Scenario) (shard.Part, error) {
 	part, err := c.part.read(a, "prove")
 	switch {
@@ -117,7 +117,7 @@ func (c *proveFlags) portion(a *app, selected []*engine.Scenario) (shard.Part, e
 func (c *mergeFlags) portions(ctx context.Context, a *app, parts *parts) (int, error) {
 	m := &merge{mergeFlags: c, parts: parts}
 	var all []*prove.PortionReader
-	frontier := "" // of those that have come so far
+	frontier := "" // of the portions so far
 	for _, p := range parts.list {
 		f, err := os.Open(filepath.Join(p.dir, portionName))
 		if errors.Is(err, fs.ErrNotExist) && p.Unended != "" {
@@ -177,7 +177,7 @@ func (c *mergeFlags) portions(ctx context.Context, a *app, parts *parts) (int, e
 	return m.ended(ctx, a, rec, 1, nil, "", "")
 }
 
-// united says what portions come to together.
+// united returns the result of all portions together.
 func (m *merge) united(sc *prove.Scope, all []*prove.PortionReader) (engine.Status, string, error) {
 	status, said := engine.Held, map[string]bool{}
 	for _, x := range all {
@@ -187,7 +187,7 @@ func (m *merge) united(sc *prove.Scope, all []*prove.PortionReader) (engine.Stat
 		case x.Outcome != prove.Holds && status == engine.Held:
 			status = engine.Inconclusive
 		}
-		for sentence, held := range x.Said { // order-free: what holds in any portion
+		for sentence, held := range x.Said { // order-free: it holds if it holds in any portion
 			said[sentence] = said[sentence] || held
 		}
 	}

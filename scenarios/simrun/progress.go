@@ -11,36 +11,34 @@ import (
 )
 
 const (
-	usualColumns = 80                     // of a terminal that does not say how wide it is
-	redraw       = 100 * time.Millisecond // not more often is a terminal written to
-	usualBeat    = time.Minute            // from one line to the next where there is no terminal
+	usualColumns = 80                     // of a terminal that does not tell its width
+	redraw       = 100 * time.Millisecond // the shortest time between two writes to a terminal
+	usualBeat    = time.Minute            // between two lines if there is no terminal
 )
 
-// bar tells on the standard error how far a command has come: on a terminal in a line that is written anew, elsewhere
-// in a line every minute, so that the log of a long run shows that it lives. Its methods may be called from many
-// goroutines.
+// bar shows the progress of a command on the standard error: on a terminal in a line that is rewritten, elsewhere in a
+// line every minute, so that the log of a long run shows that it lives. Its methods may be called from many goroutines.
 type bar struct {
 	out      io.Writer
 	head     string // what is being done
 	terminal bool
 	columns  func() int
 	began    time.Time
-	stop     chan struct{} // closed when there is nothing to tell any more
+	stop     chan struct{} // closed when there is nothing more to show
 	stopped  sync.WaitGroup
 
 	mu          sync.Mutex
-	count, most int64 // runs, or whatever is counted; most is 0 where no end is in sight
+	count, most int64 // runs, or whatever is counted; most is 0 if no end is in sight
 	parts       []string
 	drawn       time.Time
 	shown       int // letters on the terminal
 	over        bool
 }
 
-// mostCounted is the largest number that is an end in sight.
+// mostCounted is the largest total that counts as an end in sight.
 const mostCounted = 1 << 40
 
-// progress begins to tell how far a command has come with something; clear ends it. What is counted has an end at
-// total, if that is above 0.
+// progress begins to show the progress of a command; clear ends it. The count ends at total, if that is above 0.
 func (a *app) progress(command, name string, total int64) *bar {
 	if total > mostCounted || total < 0 {
 		total = 0
@@ -78,7 +76,7 @@ func (b *bar) add() {
 	b.draw()
 }
 
-// describe tells something else instead of the count, the most important part first.
+// describe shows parts instead of the count, the most important one first.
 func (b *bar) describe(parts ...string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -86,7 +84,7 @@ func (b *bar) describe(parts ...string) {
 	b.draw()
 }
 
-// state is what there is to tell, the most important part first.
+// state is what there is to show, the most important part first.
 func (b *bar) state(took time.Duration) []string {
 	parts := []string{b.head}
 	switch {
@@ -103,7 +101,7 @@ func (b *bar) state(took time.Duration) []string {
 	return parts
 }
 
-// line prints how far it has come, in a line of its own.
+// line prints the progress in a line of its own.
 func (b *bar) line() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -114,7 +112,7 @@ func (b *bar) line() {
 	}
 }
 
-// draw writes the line of a terminal anew, not too often.
+// draw rewrites the line on a terminal, but not too often.
 func (b *bar) draw() {
 	if !b.terminal || b.over || time.Since(b.drawn) < redraw {
 		return
@@ -135,7 +133,7 @@ func (b *bar) room() int {
 	return max(1, columns-1) // in the last column some terminals begin a new line
 }
 
-// fit joins parts, as many as have room. If the first has none it is cut.
+// fit joins as many parts as fit. If the first does not fit, it is cut.
 func fit(parts []string, room int) string {
 	text := []rune(parts[0])
 	if len(text) > room {
@@ -150,7 +148,7 @@ func fit(parts []string, room int) string {
 	return string(text)
 }
 
-// erase leaves nothing of it on the terminal, so that something can be printed there.
+// erase removes the bar from the terminal, so that something can be printed there.
 func (b *bar) erase() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -164,7 +162,7 @@ func (b *bar) wipe() {
 	b.shown = 0
 }
 
-// clear ends it, and leaves nothing of it. It may be called again.
+// clear ends the bar and removes it. It may be called again.
 func (b *bar) clear() {
 	b.mu.Lock()
 	b.wipe()

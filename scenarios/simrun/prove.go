@@ -30,7 +30,7 @@ type proveFlags struct {
 	order                                                           uint64
 	duration, every                                                 time.Duration
 	interleave, slowWakes, offline, reverse, symmetry, audit, rerun bool
-	wide                                                            bool // nothing is said of the scope
+	wide                                                            bool // no flag says anything about the scope
 	like                                                            like
 	part                                                            partFlag
 	obligations, kind                                               string
@@ -97,8 +97,8 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most garbage is of runs that are over
-	// Shortly after what may be in use, garbage is collected more often, so that it is not most of the memory.
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // most garbage is from finished runs
+	// Just above the memory that may be in use, garbage is collected more often, so that it is not most of the memory.
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(o.Memory + o.Memory/8))
 	if c.obligations != "" || c.kind != "" {
 		return c.obliged(ctx, a, f, names, o)
@@ -149,7 +149,7 @@ func (c *proveFlags) dividedFlags(f *flag.FlagSet) {
 	c.part.flag(f, "only every n-th scenario, or obligation")
 }
 
-// ofPart returns the scenarios of the part that -shard says.
+// ofPart returns the scenarios of the part that -shard names.
 func (c *proveFlags) ofPart(a *app, selected []*engine.Scenario) (list []*engine.Scenario, err error) {
 	part, err := c.part.read(a, "prove")
 	if err != nil {
@@ -167,10 +167,10 @@ func (c *proveFlags) ofPart(a *app, selected []*engine.Scenario) (list []*engine
 	return list, nil
 }
 
-// notScope are the flags that say nothing of a scope. A certificate and a checkpoint are of one.
+// notScope are the flags that say nothing about a scope. A certificate and a checkpoint belong to a scope.
 var notScope = []string{"run", "for", "mem", "p", "o", "json", "junit", "shard"}
 
-// given returns the flags that are set but for some, with a blank before each.
+// given returns the flags that are set, except some, with a blank before each.
 func given(f *flag.FlagSet, but ...string) (text string) {
 	f.Visit(func(x *flag.Flag) {
 		switch value := x.Value.String(); {
@@ -186,7 +186,7 @@ func given(f *flag.FlagSet, but ...string) (text string) {
 	return text
 }
 
-// other returns the first flag that is set and not among the known ones, "" if there is none.
+// other returns the first set flag that is not among the known ones, "" if there is none.
 func other(f *flag.FlagSet, known ...string) (name string) {
 	f.Visit(func(x *flag.Flag) {
 		if name == "" && !slices.Contains(known, x.Name) {
@@ -196,7 +196,7 @@ func other(f *flag.FlagSet, known ...string) (name string) {
 	return name
 }
 
-// outputs finds out whether all files can be written, before there is anything to lose.
+// outputs checks that all files can be written, before there is anything to lose.
 func (c *proveFlags) outputs(a *app, o *prove.Options) error {
 	if err := c.begin(); err != nil {
 		return err
@@ -224,7 +224,7 @@ func (c *proveFlags) outputs(a *app, o *prove.Options) error {
 	return nil
 }
 
-// sameFile reports whether two names are of one file, be it there or not.
+// sameFile reports whether two names are of one file, whether it exists or not.
 func sameFile(a, b string) bool {
 	x, err1 := os.Stat(a)
 	y, err2 := os.Stat(b)
@@ -274,7 +274,7 @@ func words(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
 }
 
-// reductions lists those that can be switched off, with a word before the last.
+// reductions lists the reductions that can be switched off, with word before the last.
 func reductions(word string) string {
 	var list []string
 	for _, x := range new(prove.Reductions).Switches() {

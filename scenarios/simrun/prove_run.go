@@ -46,7 +46,7 @@ func (c *proveFlags) all(ctx context.Context, a *app, selected []*engine.Scenari
 	return c.end(ctx, a, rec, &t, selected, t.summary(len(selected)))
 }
 
-// tell shows how far a search has come.
+// tell returns a function that shows the progress of a search.
 func tell(b *bar) func(prove.Progress) {
 	return func(p prove.Progress) {
 		b.describe(fmt.Sprintf("faults <= %d: %s", p.Faults, history.Counted(p.States, "state")), fmt.Sprintf("frontier %d",
@@ -62,7 +62,7 @@ func (c *proveFlags) scopeOf(s *engine.Scenario) (prove.Scope, error) {
 		_, err := s.Sized(c.clients.n, c.rounds)
 		return prove.Scope{}, fmt.Errorf("%s: %w", s.Name, err)
 	}
-	unless := func(n, usual, other int) int { // flags and prove.Bounds have other numbers for what is usual
+	unless := func(n, usual, other int) int { // flags and prove.Bounds have different numbers for the default
 		if n == usual {
 			return other
 		}
@@ -88,7 +88,7 @@ func (c *proveFlags) scopeOf(s *engine.Scenario) (prove.Scope, error) {
 	return sc, err
 }
 
-// one proves one scenario, prints what that comes to, and adds it to the index.
+// one proves one scenario, prints the result, and adds it to the index.
 func (c *proveFlags) one(ctx context.Context, a *app, s *engine.Scenario, o prove.Options) (engine.Status, error) {
 	limited, cancel := context.WithTimeout(ctx, c.duration)
 	defer cancel()
@@ -115,7 +115,7 @@ func (c *proveFlags) one(ctx context.Context, a *app, s *engine.Scenario, o prov
 	return pipeline.StatusOf(row), nil
 }
 
-// attempt is one for a scope that the flags say.
+// attempt is one for the scope that the flags give.
 func (c *proveFlags) attempt(
 	ctx, limited context.Context, a *app, s *engine.Scenario, o prove.Options, bar *bar,
 ) (reports.Row, error) {
@@ -136,7 +136,7 @@ func (c *proveFlags) attempt(
 	if err != nil && r.Outcome == "" {
 		return reports.Row{}, err
 	}
-	c.lose(err) // of a checkpoint, after the search has come to something
+	c.lose(err) // the error of a checkpoint, although the search has a result
 	c.proved = &r.Certificate
 	row, err := c.report(ctx, a, sc.Scenario, &r, took)
 	if err != nil {
@@ -162,8 +162,8 @@ func printProof(out io.Writer, r *prove.Result, took time.Duration) {
 	}
 }
 
-// unproved prints what a proof says nothing of: what is outside of its scope, rules that could strike nowhere in that,
-// and checkers that have nothing to judge there.
+// unproved prints what a proof says nothing about: what is outside its scope, rules that could strike nowhere in it,
+// and checkers that have nothing to judge in it.
 func unproved(out io.Writer, outside string, unstruck, idle []string) {
 	fmt.Fprintf(out, "      not in it  %s\n", reports.Printable(outside))
 	for _, x := range unstruck {
@@ -174,8 +174,8 @@ func unproved(out io.Writer, outside string, unstruck, idle []string) {
 	}
 }
 
-// beyond searches a recipe that nothing was found in by bounds that are wider in other ways, for as long again, and
-// says how far that went. It returns the row from before unless something is found.
+// beyond searches a recipe in which nothing was found, for as long again, with bounds that are wider in other ways, and
+// prints how far that went. It returns the given row unless something is found.
 func (c *proveFlags) beyond(
 	ctx context.Context, a *app, s *engine.Scenario, o prove.Options, row reports.Row, bar *bar,
 ) (reports.Row, error) {
@@ -212,8 +212,8 @@ func (c *proveFlags) beyond(
 	return row, nil
 }
 
-// attempts is one for a mutant of whose scope nothing is said: the one that refutes it, or else all that were
-// made before limited was done.
+// attempts is one for a mutant if no flag gives a scope. It reports the attempt that refutes the mutant, or else all
+// attempts that were made before limited was done.
 func (c *proveFlags) attempts(
 	ctx, limited context.Context, a *app, s *engine.Scenario, o prove.Options, bar *bar,
 ) (reports.Row, error) {
@@ -292,8 +292,7 @@ func readCertificate(name string) (cert prove.Certificate, err error) {
 	return cert, nil
 }
 
-// verification derives a certificate again: with the same reductions in another order,
-// and without any.
+// verification derives a certificate again: with the same reductions in another order, and without reductions.
 func (c *proveFlags) verification(ctx context.Context, a *app, o prove.Options) (int, error) {
 	cert, err := until(ctx, func() (prove.Certificate, error) { return readCertificate(c.verify) })
 	if errors.Is(err, errNoInput) {

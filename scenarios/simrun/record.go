@@ -20,17 +20,16 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// recorder passes on what is printed about each scenario: as it is, or as the
-// events of go tool test2json, and besides into a JUnit file. That file says what
-// is known at each moment, so that a run which is killed leaves none that claims
-// more than was found out.
+// recorder passes on what is printed about each scenario, as it is or as the events of go tool test2json, and also
+// writes a JUnit file. That file always says only what is known so far, so a run that is killed leaves no file that
+// claims more than was found out.
 type recorder struct {
 	out   io.Writer
 	root  string // the command
 	json  bool
 	junit *output // nil: none
 	began time.Time
-	still bool // everything happens at no time, so that the same results give the same bytes
+	still bool // events have no times, so the same results give the same bytes
 	cases []junit.Testcase
 	cut   []string // scenarios that were interrupted
 	todo  []string // those that have not begun
@@ -39,11 +38,11 @@ type recorder struct {
 	problem *junit.Result // of the whole run, nil: none
 }
 
-// suiteName stands where go test names the package. Its readers take what is before
-// a slash for a test with subtests and want to hear of that, too: root, the command.
+// suiteName stands where go test names the package. Readers of test2json take what is before a slash for a test with
+// subtests, and expect events for that as well: root, the command.
 const suiteName = "zksim"
 
-// What a JUnit file says of what has no verdict.
+// What a JUnit file says of scenarios without a verdict.
 const (
 	interrupted = "interrupted"
 	notEnded    = "the run has not ended"
@@ -51,13 +50,13 @@ const (
 	broken      = "an error has ended the run"
 )
 
-// outcome is what one scenario came to.
+// outcome is the result of one scenario.
 type outcome struct {
 	code int
 	cut  bool // by an interruption
 }
 
-// record makes the recorder of these scenarios, once it is known that the JUnit file can be written.
+// record makes the recorder of these scenarios, after checking that the JUnit file can be written.
 func (c *results) record(a *app, scenarios []string) (*recorder, error) {
 	r := &recorder{out: a.out, root: c.command, json: c.json, still: c.still, began: time.Now(), todo: scenarios}
 	if c.junit == stdStream && c.json {
@@ -90,14 +89,14 @@ func scenarioNames(list []*engine.Scenario) (names []string) {
 	return names
 }
 
-// fails ends the record of a run that an error has ended, and returns that.
+// fails ends the record of a run that an error has ended, and returns that error.
 func (r *recorder) fails(ctx context.Context, err error) error {
 	r.fail("error", oneLine(err.Error()))
 	return errors.Join(err, r.close(ctx, broken))
 }
 
-// end prints the last lines, ends the record and returns the exit status: what was interrupted has not held. What
-// could not be written is an error.
+// end prints the last lines, ends the record and returns the exit status. An interrupted scenario has not held, and a
+// file that could not be written is an error.
 func (r *recorder) end(ctx context.Context, a *app, t *tally, text string, lost []error) (int, error) {
 	cut, undone, why := ctx.Err() != nil, r.undone(), failedFast
 	failure := unwritten(lost)
@@ -139,8 +138,7 @@ func (r *recorder) event(e event) error {
 	return json.NewEncoder(r.out).Encode(e)
 }
 
-// print writes what somebody should read, about a scenario or, if that is empty,
-// about all.
+// print prints a text about a scenario or, if that is empty, about all.
 func (r *recorder) print(scenario, text string) error {
 	if !r.json {
 		_, err := io.WriteString(r.out, text)
@@ -154,7 +152,7 @@ func (r *recorder) print(scenario, text string) error {
 	return nil
 }
 
-// since is how long something took that began at a time.
+// since is how long ago a time was, or 0 if the recorder is still.
 func (r *recorder) since(began time.Time) time.Duration {
 	if r.still {
 		return 0
@@ -162,7 +160,7 @@ func (r *recorder) since(began time.Time) time.Duration {
 	return time.Since(began)
 }
 
-// scenario records the next scenario: run prints its lines and returns what it came to.
+// scenario records the next scenario: run prints its lines and returns its result.
 func (r *recorder) scenario(name string, run func(out io.Writer) (outcome, error)) (int, error) {
 	began := time.Now()
 	if err := r.event(event{Action: "run", Test: path.Join(r.root, name)}); err != nil {
@@ -176,7 +174,7 @@ func (r *recorder) scenario(name string, run func(out io.Writer) (outcome, error
 	}
 	if failure != nil {
 		x.code = exitUsage
-		if r.json { // elsewhere it is on the standard error, and there only
+		if r.json { // otherwise it is only on the standard error
 			text.WriteString(oneLine(failure.Error()) + "\n")
 		}
 	}
@@ -195,8 +193,8 @@ func (r *recorder) scenario(name string, run func(out io.Writer) (outcome, error
 	return x.code, failure
 }
 
-// each records the scenarios that have not begun, one after the other, by their numbers. It ends the record and returns
-// the error if one ends in an error, and ends early when ctx is done or, with failfast, when one has not held.
+// each records the scenarios that have not begun, one after the other, by number. If one ends in an error, each ends
+// the record and returns the error. It ends early when ctx is done or, with failfast, when one has not held.
 func (r *recorder) each(
 	ctx context.Context, failfast bool, run func(i int, out io.Writer) (outcome, error),
 ) error {
@@ -224,8 +222,8 @@ func ending(name string, code int, took time.Duration) event {
 	return e
 }
 
-// testcase is a scenario in the words of JUnit: a failure is a property that does
-// not hold, an error is anything else for which the scenario has no verdict.
+// testcase is a scenario in the words of JUnit: a failure is a property that does not hold, an error is any other
+// reason why the scenario has no verdict.
 func testcase(name string, x outcome, text string, took time.Duration) junit.Testcase {
 	text = printable(text)
 	c := junit.Testcase{Classname: suiteName, Name: name, Time: seconds(took)}
@@ -249,7 +247,7 @@ func testcase(name string, x outcome, text string, took time.Duration) junit.Tes
 	return c
 }
 
-// printable leaves out what XML has no way to write.
+// printable drops what XML cannot represent.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
@@ -261,14 +259,13 @@ func printable(s string) string {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
 
-// fail notes a problem of the whole run, of a type.
+// fail notes a problem of the whole run, of the given type.
 func (r *recorder) fail(kind, message string) {
 	r.code = max(r.code, exitUsage)
 	r.problem = &junit.Result{Type: kind, Message: printable(message)}
 }
 
-// close ends the record and writes the JUnit file. What has not begun is skipped, for the
-// reason that is given.
+// close ends the record and writes the JUnit file. Scenarios that have not begun are skipped, with why as the reason.
 func (r *recorder) close(ctx context.Context, why string) error {
 	took := r.since(r.began)
 	var errs []error
@@ -287,13 +284,13 @@ func (r *recorder) close(ctx context.Context, why string) error {
 		}
 	}
 	errs = append(errs, r.event(ending(r.root, r.code, took)), r.event(ending("", r.code, took)))
-	if r.junit != nil && !r.junit.replaced() { // last, as a pipe may have no reader yet
+	if r.junit != nil && !r.junit.replaced() { // last, because a pipe may have no reader yet
 		errs = append(errs, r.junit.write(ctx, all.write))
 	}
 	return errors.Join(errs...)
 }
 
-// soFar writes what is known before the end, if that can be replaced by what is known then.
+// soFar writes what is known so far, if the file can be replaced later.
 func (r *recorder) soFar() error {
 	if r.junit == nil || !r.junit.replaced() {
 		return nil
@@ -305,8 +302,7 @@ func (r *recorder) soFar() error {
 // suites is a JUnit file.
 type suites struct{ junit.Testsuites }
 
-// suite returns what there is to tell: a case for each scenario, and one for a problem of
-// the whole run if there is one.
+// suite returns a case for each scenario, and one for a problem of the whole run if there is one.
 func (r *recorder) suite(problem *junit.Result, why string) *suites {
 	took := seconds(r.since(r.began))
 	one := junit.Testsuite{Name: suiteName, Time: took}

@@ -67,8 +67,8 @@ func replay(ctx context.Context, a *app, args []string) (int, error) {
 	return a.replayed(ctx, &v, s, schedule, file, *out)
 }
 
-// replayed runs a schedule twice, shows the run and says what it comes to. The report of a violation goes to the folder
-// out, if there is one.
+// replayed runs a schedule twice, shows the run and prints its verdict. The report of a violation goes to the folder
+// out, if it is given.
 func (a *app) replayed(ctx context.Context, v *views, s *engine.Scenario, schedule engine.Schedule, file, out string,
 ) (int, error) {
 	name := a.fileName(file)
@@ -87,7 +87,7 @@ func (a *app) replayed(ctx context.Context, v *views, s *engine.Scenario, schedu
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", name, err)
 	}
-	unshown := v.write(ctx, a, told) // as when a disk is full
+	unshown := v.write(ctx, a, told) // for example, a disk is full
 	if v.alone() {
 		a = a.to(a.err)
 	}
@@ -95,7 +95,7 @@ func (a *app) replayed(ctx context.Context, v *views, s *engine.Scenario, schedu
 	return code, errors.Join(unshown, err)
 }
 
-// replayedVerdict says what a run comes to.
+// replayedVerdict prints the verdict of a run.
 func (a *app) replayedVerdict(ctx context.Context, s *engine.Scenario, schedule engine.Schedule, r pipeline.Repeated,
 	told *reports.Failure, file, out string,
 ) (_ int, err error) {
@@ -135,7 +135,7 @@ func (a *app) replayedVerdict(ctx context.Context, s *engine.Scenario, schedule 
 	return exitHeld, nil
 }
 
-// reportFolder finds out whether the folder of -o, if there is one, can be written.
+// reportFolder checks that the folder of -o, if it is given, can be written.
 func reportFolder(dir string) error {
 	if dir == "" {
 		return nil
@@ -146,7 +146,7 @@ func reportFolder(dir string) error {
 	return nil
 }
 
-// replayReport writes the report of a failure that was replayed from a file. What was read from the standard input is
+// replayReport writes the report of a failure that was replayed from a file. A schedule from the standard input is
 // written beside it, so that it can be run again.
 func replayReport(a *app, dir, file string, schedule engine.Schedule, f *reports.Failure) error {
 	if file == stdStream {
@@ -174,8 +174,8 @@ func (a *app) load(file string) (engine.Schedule, *engine.Scenario, error) {
 	return a.loadFrom(file, bufio.NewReader(in))
 }
 
-// loadFrom is load of a file that is open. It fails with [serve.ErrNoRecording] if that is a history of which nothing
-// can be run; a recording must be in a file.
+// loadFrom is load for an open file. It fails with [serve.ErrNoRecording] if that is a history of which nothing can be
+// run. A recording must be in a file.
 func (a *app) loadFrom(file string, text *bufio.Reader) (engine.Schedule, *engine.Scenario, error) {
 	if isHistory(text) {
 		if file == stdStream {
@@ -205,8 +205,8 @@ func (a *app) loadFrom(file string, text *bufio.Reader) (engine.Schedule, *engin
 	return schedule, s, nil
 }
 
-// open opens a file to read it; "-" is the standard input, and the folder of a failure stands for the file in it that
-// has that name.
+// open opens a file for reading. "-" is the standard input, and the folder of a failure stands for the file inFolder in
+// it.
 func (a *app) open(file, inFolder string) (io.ReadCloser, error) {
 	return newInput(a.until, func() (io.ReadCloser, error) { return a.file(file, inFolder) })
 }

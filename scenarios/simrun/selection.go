@@ -12,8 +12,9 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// pick returns the scenarios that arguments select and whose names match the regular expression of -run, in their
-// order. Each argument is the name of a scenario, a folder, as "lock", or a pattern, as "lock/*"; none select all.
+// pick returns, in their order, the scenarios that arguments select and whose names match the regular expression of
+// -run. Each argument is the name of a scenario, a folder like "lock", or a pattern like "lock/*"; no arguments select
+// all.
 func (a *app) pick(expression string, args ...string) ([]*engine.Scenario, error) {
 	re, err := regexp.Compile(expression)
 	if err != nil {
@@ -52,7 +53,7 @@ func (a *app) pick(expression string, args ...string) ([]*engine.Scenario, error
 	return out, nil
 }
 
-// recordings returns the scenarios of those arguments that name recordings, and the other arguments.
+// recordings returns the scenarios of the arguments that name recordings, and the other arguments.
 func (a *app) recordings(args []string) (list []*engine.Scenario, others []string, err error) {
 	for _, arg := range args {
 		if !strings.HasPrefix(arg, recording.Prefix) {
@@ -68,8 +69,8 @@ func (a *app) recordings(args []string) (list []*engine.Scenario, others []strin
 	return list, others, nil
 }
 
-// mark selects the scenarios that an argument means: the one of that name, or else all that are in that folder or fit
-// that pattern.
+// mark selects the scenarios that an argument means: the one with that name, or else all that are in that folder or
+// match that pattern.
 func (a *app) mark(arg string, selected []bool) error {
 	if _, err := path.Match(arg, ""); err != nil {
 		return fmt.Errorf("%q is no pattern, expected one as 'lock/*'", arg)
@@ -94,7 +95,7 @@ func (a *app) mark(arg string, selected []bool) error {
 	return nil
 }
 
-// noScenario is the error of a scenario that there is not.
+// noScenario is the error for a scenario that does not exist.
 func (a *app) noScenario(name string) error {
 	if test, ok := strings.CutPrefix(name, "zktest/"); ok {
 		return fmt.Errorf("%q is a test; \"go test -run '^%s$' -zksim.schedule FILE\" in its package replays a schedule of "+
@@ -104,7 +105,7 @@ func (a *app) noScenario(name string) error {
 		a.names()))
 }
 
-// names returns those of the scenarios, and of their folders.
+// names returns the names of the scenarios and of their folders.
 func (a *app) names() (names []string) {
 	for i := range a.all {
 		names = append(names, a.all[i].Name)
@@ -126,7 +127,7 @@ func (a *app) find(name string) (*engine.Scenario, error) {
 	return nil, a.noScenario(name)
 }
 
-// recorded reads a recording, as a scenario and the schedule that it tells of.
+// recorded reads a recording as a scenario and a schedule.
 func (a *app) recorded(file string) (*engine.Scenario, engine.Schedule, error) {
 	type recorded struct {
 		scenario *engine.Scenario

@@ -29,7 +29,7 @@ type serveFlags struct {
 	verbose        bool
 }
 
-// serveCommand is the ensemble behind real sockets.
+// serveCommand runs the simulated ensemble behind real sockets.
 func serveCommand(ctx context.Context, a *app, args []string) (_ int, err error) {
 	var c serveFlags
 	f := a.flags("serve")
@@ -74,7 +74,7 @@ func serveCommand(ctx context.Context, a *app, args []string) (_ int, err error)
 	return c.serve(ctx, a, record)
 }
 
-// check finds what is wrong with the flags, and reads the plan.
+// check checks the flags and reads the plan.
 func (c *serveFlags) check() (err error) {
 	switch o := &c.options; {
 	case c.long < 0:
@@ -134,7 +134,7 @@ func (c *serveFlags) serve(ctx context.Context, a *app, record *output) (int, er
 	return c.ended(ctx, a, e, steps, record)
 }
 
-// ended judges what was served, and writes what is asked for.
+// ended judges what was served, and writes the requested files.
 func (c *serveFlags) ended(
 	ctx context.Context, a *app, e *serve.Ensemble, steps *stepPrinter, record *output,
 ) (_ int, err error) {
@@ -166,7 +166,7 @@ func (c *serveFlags) ended(
 	return code, err
 }
 
-// await waits until the context is done or, if it is not 0, that time is over.
+// await waits until the context is done or, if long is not 0, until that time is over.
 func await(ctx context.Context, long time.Duration) {
 	if long > 0 {
 		var cancel context.CancelFunc
@@ -206,7 +206,7 @@ func sentence(out io.Writer, j *judge.Judgement) int {
 	return exitHeld
 }
 
-// servedPage writes the page of a violation: what was served has no schedule, but what it recorded may be replayed.
+// servedPage writes the page of a violation. A served run has no schedule, but its recording may be replayed.
 func servedPage(
 	a *app, dir, record string, o *serve.Options, h *history.History, strikes []serve.Strike, j *serve.Judgement,
 ) error {
@@ -232,7 +232,7 @@ func servedPage(
 	return nil
 }
 
-// servedProperties is what each of the judges of what was served asks for.
+// servedProperties is what each judge of a served ensemble checks.
 var servedProperties = map[string]string{
 	"znodes":    "what clients were answered is linearizable, in the order of the zxids",
 	"left over": "a client that goes closes its session, or its ephemerals stay until that expires",

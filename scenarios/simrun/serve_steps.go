@@ -9,8 +9,8 @@ import (
 	"zksim/model/history"
 )
 
-// stepPrinter prints the steps of a served ensemble, which hands them over with everything at a halt: nobody waits for
-// the reader of the output. Where that is slower than the ensemble, steps are left out, and counted.
+// stepPrinter prints the steps of a served ensemble. The ensemble halts to hand a step over, so it must not wait for
+// the reader of the output. If the reader is slower than the ensemble, steps are left out and counted.
 type stepPrinter struct {
 	queue   chan shownStep
 	skipped int // since the last one in the queue
@@ -34,7 +34,7 @@ func newStepPrinter() *stepPrinter {
 	return &stepPrinter{queue: make(chan shownStep, maxStepQueue), done: make(chan struct{})}
 }
 
-// add has a step printed. It must not be called concurrently, nor after end.
+// add has a step printed. It must not be called concurrently, or after end.
 func (p *stepPrinter) add(name string) {
 	select {
 	case p.queue <- shownStep{name, p.skipped}:
@@ -60,10 +60,10 @@ func writeSkipped(out io.Writer, n int) {
 	}
 }
 
-// errUnread is why nothing more is printed.
+// errUnread says why nothing more is printed.
 var errUnread = errors.New("the output is not read, so neither the steps nor the judgement are shown")
 
-// end waits until all is printed. It returns an error if the output takes nothing any more.
+// end waits until everything is printed. It returns an error if the output takes nothing any more.
 func (p *stepPrinter) end() error {
 	close(p.queue)
 	select {

@@ -10,7 +10,7 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// check refuses a file that no part can have left, as one that was edited.
+// check refuses a file that no part can have left, such as an edited one.
 func (x *shardFile) check() error {
 	if x.Format != shardFormat || x.Index < 1 || x.Index > x.Of || x.Of > shard.Most {
 		return errors.New("expected what check or prove leaves with -shard and -o")
@@ -44,7 +44,7 @@ func (x *shardFile) check() error {
 	return nil
 }
 
-// check refuses numbers that the seeds of a part cannot come to.
+// check refuses numbers that the seeds of a part cannot give.
 func (s *shardScenario) check(part shard.Part, seeds *shardSeeds) error {
 	share := seeds.share(part)
 	p := &s.Part
@@ -79,8 +79,8 @@ func (s *shardScenario) check(part shard.Part, seeds *shardSeeds) error {
 	return nil
 }
 
-// complete refuses a scenario of which no seed may be missing, but is. Of a mutant, the first run that catches it ends
-// the part, and a part with a time has as many runs as that allows.
+// complete refuses a scenario that lacks seeds, where none may be missing. A part ends with the first run that catches
+// a mutant, and a part with a time has as many runs as that allows.
 func (s *shardScenario) complete(x *engine.Scenario, part shard.Part, p *shardParameters) error {
 	i := slices.IndexFunc(p.Scenarios, func(y shardSeeds) bool { return y.Name == s.Name })
 	share := p.Scenarios[i].share(part)
@@ -92,7 +92,7 @@ func (s *shardScenario) complete(x *engine.Scenario, part shard.Part, p *shardPa
 		part)
 }
 
-// share is how many of the seeds are those of a part.
+// share is how many of the seeds belong to a part.
 func (x *shardSeeds) share(part shard.Part) uint64 {
 	if x.First > x.Last {
 		return 0

@@ -25,8 +25,8 @@ const shardName = "shard.json"
 
 const shardFormat = "zksim shard 3"
 
-// shardFile is what a part leaves. It is written when the part begins, and after each scenario: one that is killed has
-// not ended.
+// shardFile is what a part leaves. It is written when the part begins and after each scenario: a part that is killed
+// has not ended.
 type shardFile struct {
 	Format     string          `json:"format"`
 	Command    string          `json:"command"`
@@ -57,7 +57,7 @@ type shardParameters struct {
 	Split       string `json:"split,omitempty"` // the scope, if that is divided
 }
 
-// check are the flags of the check that the parts are of.
+// check returns the flags of the check that the parts belong to.
 func (p *shardParameters) check() (*checkFlags, error) {
 	c := &checkFlags{clients: p.Clients, rounds: p.Rounds, plan: p.Faults, strategy: p.Strategy}
 	c.command = "check"
@@ -74,14 +74,14 @@ type shardSeeds struct {
 	Last  uint64 `json:"last"`
 }
 
-// shardScenario is what a scenario came to in a part.
+// shardScenario is the result of a scenario in a part.
 type shardScenario struct {
 	Name     string         `json:"name"`
 	Cut      string         `json:"cut,omitempty"`    // why not all of its seeds were run, or failures explained
 	Misuse   string         `json:"misuse,omitempty"` // how its code has left the simulator
 	Part     engine.Part    `json:"part"`
 	Failures []shardFailure `json:"failures,omitempty"` // the first of each kind, by seed
-	// Explained is how far failing runs were explained, of those checkers of which not all were.
+	// Explained is how far failing runs were explained, for the checkers of which not all were.
 	Explained []shardExplained `json:"explained,omitempty"`
 }
 
@@ -101,19 +101,19 @@ type shardFailure struct {
 	Decision string `json:"decision,omitempty"`
 	Decides  string `json:"decides,omitempty"` // the kind of the step that decides
 	Cut      string `json:"cut,omitempty"`     // why no step that decides was looked for
-	Folder   string `json:"folder,omitempty"`  // from that of the part on; empty: there is none
+	Folder   string `json:"folder,omitempty"`  // relative to that of the part; empty: there is none
 	Searched bool   `json:"-"`                 // merge has found it by exhaustive search; it has no seed
 	Again    string `json:"again,omitempty"`   // arguments that find it again
 }
 
-// shardWriter writes the file of a part. Its methods do nothing if it is nil, which is when there is no part or no
-// folder for its results.
+// shardWriter writes the file of a part. It is nil if there is no part or no folder for its results; then its methods
+// do nothing.
 type shardWriter struct {
 	dir  string
 	file shardFile
 }
 
-// newShard begins the file of a part, nil if there is none to write.
+// newShard begins the file of a part. It returns nil if there is none to write.
 func (c *results) newShard(part shard.Part, p shardParameters) (*shardWriter, error) {
 	if part.Of == 0 || !c.asked {
 		return nil, nil
@@ -142,7 +142,7 @@ func (w *shardWriter) save() (err error) {
 	return files.Save(w.dir, shardName, func(out io.Writer) error { return writeIndented(out, &w.file) })
 }
 
-// writeIndented writes JSON for people, too.
+// writeIndented writes JSON that people can read.
 func writeIndented(w io.Writer, x any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
@@ -150,7 +150,7 @@ func writeIndented(w io.Writer, x any) error {
 	return e.Encode(x)
 }
 
-// add notes what a scenario came to.
+// add notes the result of a scenario.
 func (w *shardWriter) add(s shardScenario) error {
 	if w == nil {
 		return nil
@@ -159,7 +159,7 @@ func (w *shardWriter) add(s shardScenario) error {
 	return w.save()
 }
 
-// end notes that the part has ended, and why not all was done; empty if all was.
+// end notes that the part has ended, and why not everything was done; empty if everything was.
 func (w *shardWriter) end(why string) error {
 	if w == nil {
 		return nil
@@ -181,7 +181,7 @@ func shardFailureOf(r *engine.Result, told *reports.RowFailure, again string) sh
 	return f
 }
 
-// ofShard is what a scenario came to, for the file of a part.
+// ofShard is the result of a scenario, for the file of a part.
 func (c *checkFlags) ofShard(s *engine.Scenario, x *pipeline.Outcome, k *kinds) shardScenario {
 	y := shardScenario{Name: s.Name, Part: x.Part, Failures: k.failures, Explained: k.partly, Cut: k.cut}
 	if x.Status == engine.Caught && len(y.Failures) == 0 { // not explained without -v
@@ -193,8 +193,8 @@ func (c *checkFlags) ofShard(s *engine.Scenario, x *pipeline.Outcome, k *kinds) 
 	return y
 }
 
-// programVersion names the version of the program: the commit that it was built from, and how, or, if that is not all
-// that it was built from, a digest of the executable.
+// programVersion names the version of the program: the commit that it was built from and how, or, if it was not built
+// from that alone, a digest of the executable.
 var programVersion = sync.OnceValues(func() (string, error) {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if version := builtFrom(info); version != "" {
@@ -217,8 +217,8 @@ var programVersion = sync.OnceValues(func() (string, error) {
 	return "executable " + hex.EncodeToString(sum.Sum(nil)[:8]), nil
 })
 
-// builtFrom names the commit, the version of Go and the settings that a program was built from; "" if there are changes
-// that are in no commit, or a dependency that is no published version, as a folder beside it is.
+// builtFrom names the commit, the version of Go and the settings that a program was built from; "" if there are
+// uncommitted changes, or a dependency that is not a published version, such as a folder beside it.
 func builtFrom(info *debug.BuildInfo) string {
 	revision, modified := "", true
 	settings := sha256.New()
@@ -249,8 +249,8 @@ func readShard(dir string) (*shardFile, error) {
 	return x, readStrictly(filepath.Join(dir, shardName), shardFormat, x)
 }
 
-// readStrictly reads JSON of a format from a regular file into x, which checks it: fields that are not known, and what
-// stands behind it, are errors.
+// readStrictly reads JSON of a format from a regular file into x, which checks it. Unknown fields and trailing data are
+// errors.
 func readStrictly(name, format string, x interface{ check() error }) error {
 	if info, err := os.Stat(name); err != nil {
 		return err

@@ -63,7 +63,7 @@ func shrink(ctx context.Context, a *app, args []string) (int, error) {
 	return exitHeld, err
 }
 
-// shrunk makes a schedule smaller, and shows on a terminal how far it has come.
+// shrunk makes a schedule smaller, and shows progress on a terminal.
 func (a *app) shrunk(
 	ctx context.Context, command string, s *engine.Scenario, full engine.Schedule, attempts int,
 ) (engine.Shrunk, error) {
@@ -75,8 +75,8 @@ func (a *app) shrunk(
 	return r.Shrink(ctx, s, full, o)
 }
 
-// shrinking returns the options that show on a terminal how far the shrinking of a run of so many steps has come,
-// and what ends that.
+// shrinking returns options that show on a terminal the progress of shrinking a run of that many steps, and end, which
+// ends that.
 func (a *app) shrinking(command string, s *engine.Scenario, steps int) (o engine.ShrinkOptions, end func()) {
 	bar := a.progress(command, s.Name, 0)
 	o.Progress = func(_, left int) {

@@ -17,15 +17,14 @@ import (
 	"zksim/scenarios/prove"
 )
 
-// contestant is a way to look for the flaw of a mutant. Its hunt of each
-// number is another one, and returns how many schedules it ran until it had a catch
-// or was given up.
+// contestant is a way to look for the flaw of a mutant. Each number gives another hunt, which returns how many
+// schedules it ran until it caught the mutant or gave up.
 type contestant struct {
 	name string
 	hunt func(ctx context.Context, r *engine.Runner, s *engine.Scenario, number uint64) (schedules uint64, caught bool)
 }
 
-// contestants are those of the page. The first is what the others are compared with.
+// contestants returns the contestants of the page. The others are compared with the first.
 func contestants() []contestant {
 	var all []contestant
 	for _, strategy := range engine.Strategies {
@@ -86,15 +85,15 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 	return exitHeld, writeStrategies(a, all, mutants, rows, proofs, *reps)
 }
 
-// effort is what it took a strategy to catch a mutant: medians over its hunts.
+// effort is what a strategy needed to catch a mutant: medians over its hunts.
 type effort struct {
 	schedules uint64
 	cpu       time.Duration
-	escaped   int // hunts that were given up, which count for what they took
+	escaped   int // hunts that were given up; they count with what they took
 }
 
-// measure lets a contestant hunt a mutant, until ctx is done. The goroutine keeps its
-// thread, whose CPU time is that of the hunt and of nothing else.
+// measure lets a contestant hunt a mutant, until ctx is done. The goroutine keeps its thread, so that the thread's CPU
+// time is that of the hunt alone.
 func (c contestant) measure(ctx context.Context, s *engine.Scenario, reps int) (e effort) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -199,14 +198,13 @@ func writeStrategies(a *app, all []contestant, mutants []*engine.Scenario, rows 
 	return err
 }
 
-// times returns the CPU time as a multiple of another. A clock that has not moved
-// is taken for one that has by a microsecond.
+// times returns the CPU time as a multiple of another. A clock that has not moved counts as a microsecond.
 func (e effort) times(other effort) float64 {
 	return float64(max(e.cpu, time.Microsecond)) / float64(max(other.cpu, time.Microsecond))
 }
 
-// A mutant is searched with so many states for each number of faults: few at first and then many, or as
-// many as are worth it for a table.
+// How many states a mutant is searched with for each number of faults: few at first and then many, or as many as are
+// worth it for a table.
 const (
 	fewStates  = 100_000
 	someStates = 300_000
@@ -216,7 +214,7 @@ const (
 // attempt is a cell of the table.
 type attempt struct{ *prove.Attempt }
 
-// refute searches a mutant in bounds that grow, for the table. The attempt is nil if nothing is found.
+// refute searches a mutant with growing bounds, for the table. The attempt is nil if nothing is found.
 func refute(ctx context.Context, s *engine.Scenario) (attempt, error) {
 	caught, _, err := prove.Widen(ctx, s, prove.Options{Reductions: prove.Every, Workers: 1}, someStates)
 	return attempt{caught}, err

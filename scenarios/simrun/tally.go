@@ -25,9 +25,8 @@ func (t *tally) count(s engine.Status) int {
 	return codes[s]
 }
 
-// code is the exit status for all: that two runs of one seed differ makes every
-// other result worthless, client code that leaves the simulator those of its scenario, and a violation
-// is worse than not to know.
+// code is the exit status for all. Two runs of one seed that differ make every other result worthless, and client code
+// that leaves the simulator makes the results of its scenario worthless. A violation is worse than not knowing.
 func (t *tally) code() int {
 	switch {
 	case t[engine.Nondeterministic] > 0:
@@ -42,7 +41,7 @@ func (t *tally) code() int {
 	return exitHeld
 }
 
-// leave takes what somebody else is to judge for held: a goal that a part has not reached, another one may have.
+// leave counts as held what the merge has to judge: another part may have reached a goal that this one has not.
 func (t *tally) leave(left tally) {
 	for status, n := range left {
 		t[status] -= n
@@ -50,7 +49,7 @@ func (t *tally) leave(left tally) {
 	}
 }
 
-// leftLine says, in a line before the last one, what a part has left to the merge; "" if that is nothing.
+// leftLine says, in a line before the last one, what a part has left to the merge; "" if nothing.
 func leftLine(left tally) string {
 	parts, sum := left.parts()
 	if sum == 0 {
@@ -59,7 +58,7 @@ func leftLine(left tally) string {
 	return fmt.Sprintf("left    %s: only the merge of all parts can tell\n", strings.Join(parts, ", "))
 }
 
-// parts says how many there are of each outcome, and returns how many in all.
+// parts says how many there are of each outcome, and returns how many there are in all.
 func (t *tally) parts() (parts []string, sum int) {
 	for i, n := range t {
 		if sum += n; n > 0 {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// threadTime returns the CPU time that the calling thread has used. That of
-// getrusage moves in steps of milliseconds on some machines.
+// threadTime returns the CPU time that the calling thread has used. The time of getrusage moves in steps of
+// milliseconds on some machines.
 func threadTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {

@@ -13,7 +13,7 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// usage prints what there is.
+// usage prints the commands.
 func (a *app) usage(w io.Writer) {
 	fmt.Fprintf(w, "Runs coordination recipes for ZooKeeper through simulated and real ensembles\nand judges "+
 		"what they do.\n\n"+
@@ -50,7 +50,7 @@ func help(ctx context.Context, a *app, args []string) (int, error) {
 	return c.run(ctx, a, []string{"-h"})
 }
 
-// noCommand is the error of a command that there is not.
+// noCommand is the error for a command that does not exist.
 func noCommand(name string) error {
 	all := commandNames()
 	return fmt.Errorf("no command %q; there are %s%s", name, strings.Join(all, ", "), edit.Meant(name, all))
@@ -98,7 +98,7 @@ func (a *app) explain(f *flag.FlagSet) {
 	writeCodes(a.out, slices.Concat(c.codes, []exit{statusUsage}))
 }
 
-// filled returns the line of an example with what its words in braces stand for, or that one stands for nothing.
+// filled returns the line of an example with its words in braces replaced. It is not ok if one stands for nothing.
 func (a *app) filled(line string) (_ string, ok bool) {
 	named := func(fits func(*engine.Scenario) bool) string {
 		for i := range a.all {
@@ -130,7 +130,7 @@ func writeCodes(w io.Writer, list []exit) {
 	}
 }
 
-// textWidth is how wide texts are at most.
+// textWidth is the largest width of texts.
 const textWidth = 79
 
 // wrap prints a text in lines. The first begins with head, the others with as many blanks.

@@ -21,8 +21,8 @@ import (
 	"zksim/internal/vet"
 )
 
-// isVetTool reports whether the arguments are those with which "go vet -vettool" runs
-// its tool: a question, or flags and the description of a package in a file.
+// isVetTool reports whether the arguments are those with which "go vet -vettool" runs its tool: a query, or flags and
+// the description of a package in a file.
 func isVetTool(args []string) bool {
 	if len(args) == 0 {
 		return false
@@ -38,8 +38,8 @@ func isVetTool(args []string) bool {
 // vetTool analyses a package for "go vet", and ends the process.
 func vetTool() { unitchecker.Main(vet.Analyzer) }
 
-// vetCommand finds in packages of the user what simulated code must not have. The go
-// command loads the packages, and runs this program as its tool on each.
+// vetCommand finds in the user's packages what simulated code must not have. The go command loads the packages, and
+// runs this program as its tool on each.
 func vetCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("vet")
 	raw := f.Bool("json", false, "print what \"go vet -json\" prints")
@@ -67,7 +67,7 @@ func vetCommand(ctx context.Context, a *app, args []string) (int, error) {
 	var out, complaints bytes.Buffer
 	cmd := exec.CommandContext(ctx, "go", append(command, patterns...)...)
 	cmd.Stdout, cmd.Stderr = &out, &complaints
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it stops its tools then
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it then stops its tools
 	cmd.WaitDelay = 10 * time.Second
 	failed := cmd.Run()
 	if ctx.Err() != nil {
@@ -100,7 +100,7 @@ func vetCommand(ctx context.Context, a *app, args []string) (int, error) {
 	return exitHeld, nil
 }
 
-// unported says that there was nothing to look at, if none of the packages knows what makes code a simulated one.
+// unported prints that there was nothing to look at, if no package imports what makes code simulated.
 func (a *app) unported(ctx context.Context, tags string, patterns []string) {
 	const imports = `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}{{range .TestImports}} {{.}}{{end}}` +
 		`{{range .XTestImports}} {{.}}{{end}}`
@@ -134,8 +134,8 @@ type position struct {
 // String is file:line:column.
 func (p position) String() string { return fmt.Sprintf("%s:%d:%d", p.file, p.line, p.column) }
 
-// readFindings reads what "go vet -json" prints, an object for each package, and sorts
-// it. A file that belongs to two packages is reported once.
+// readFindings reads what "go vet -json" prints, an object for each package, and sorts it. Findings in a file that
+// belongs to two packages are reported once.
 func readFindings(text []byte) ([]vetFinding, error) {
 	folder, _ := os.Getwd() // "": the names of files stay absolute
 	var all []vetFinding
@@ -164,7 +164,7 @@ func readFindings(text []byte) ([]vetFinding, error) {
 	return slices.Compact(all), nil
 }
 
-// parsePosition shortens the name of a file below the folder.
+// parsePosition parses a position, and shortens the name of a file below the folder.
 func parsePosition(folder, s string) position {
 	p := position{file: s}
 	if i := strings.LastIndexByte(s, ':'); i >= 0 {

@@ -12,7 +12,7 @@ import (
 	"zksim/reports"
 )
 
-// views are the ways to show a run that replay has besides its verdict.
+// views are the ways in which replay can show a run, besides its verdict.
 type views struct {
 	story, columns   *bool
 	perfetto, shiviz string
@@ -32,7 +32,7 @@ func (v *views) flags(f *flag.FlagSet) {
 	f.StringVar(&v.shiviz, "shiviz", "", "file for ShiViz, with vector clocks; - is the standard output")
 }
 
-// open finds out whether the files can be written.
+// open checks that the files can be written.
 func (v *views) open(a *app) error {
 	if v.perfetto == stdStream && v.shiviz == stdStream {
 		return errors.New("-perfetto - and -shiviz - both write to the standard output")
@@ -59,7 +59,7 @@ func (v *views) open(a *app) error {
 	return nil
 }
 
-// alone reports whether a file goes to the standard output, which must then have nothing else.
+// alone reports whether a file goes to the standard output, which then must have nothing else.
 func (v *views) alone() bool { return v.perfetto == stdStream || v.shiviz == stdStream }
 
 // any reports whether anything is to be shown.
@@ -84,7 +84,7 @@ func (v *views) write(ctx context.Context, a *app, told *reports.Failure) error 
 	return all
 }
 
-// isHistory reports whether a file is a history, and no schedule.
+// isHistory reports whether a file is a history, not a schedule.
 func isHistory(in *bufio.Reader) bool {
 	first, err := in.Peek(1)
 	return err == nil && first[0] == '{'
