@@ -15,8 +15,8 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// Unrepeatable is the error of a failure that does not happen again: one seed, or
-// one schedule, gave two different runs.
+// Unrepeatable is the error for a failure that does not happen again: one seed, or one schedule, gave two different
+// runs.
 type Unrepeatable struct {
 	Where string // as in Failure
 	Why   string
@@ -27,16 +27,16 @@ func (e *Unrepeatable) Error() string { return e.Where + ": " + e.Why }
 
 // Failure is a violation, explained.
 type Failure struct {
-	*reports.Failure // what the page tells
+	*reports.Failure // what the page shows
 
 	Scenario *engine.Scenario
-	Full     engine.Schedule // of that run
+	Full     engine.Schedule // of the run that failed
 	Small    engine.Shrunk   // the shortest that fails in the same way
 }
 
-// Explain shrinks a failing run and finds what there is to tell of it. A failure that does not happen again is an
-// [*Unrepeatable]. One whose runs may part, see [engine.Schedule.Loose], must fail again in most of them. Once ctx is
-// done it makes do with what it has, and says so in Small.Cut; if that is for its deadline, it looks for no step that
+// Explain shrinks a failing run and explains it. A failure that does not happen again is an [*Unrepeatable]. If runs of
+// its schedule may differ, see [engine.Schedule.Loose], most of them must fail again. Once ctx is done, Explain makes
+// do with what it has, and says so in Small.Cut. If that is because of its deadline, it does not look for the step that
 // decides.
 func Explain(
 	ctx context.Context, s *engine.Scenario, found *engine.Result, where string, o engine.ShrinkOptions,
@@ -66,7 +66,7 @@ func Explain(
 	if !f.Full.Shown(f.Verdict) {
 		return nil, holds
 	}
-	if !errors.Is(ctx.Err(), context.DeadlineExceeded) { // else its runs take long
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) { // otherwise its runs take too long
 		if f.Report.Why, err = Curve(ctx, s, f.Small.Schedule); err != nil {
 			return nil, differs(err)
 		}
@@ -79,8 +79,8 @@ func Explain(
 	return f, nil
 }
 
-// repeat makes the steps of the shortest schedule again, if that is of code outside of the simulator and was not done
-// when it was shrunk: its runs may part although those of the whole one did not. It fails if most of them hold.
+// repeat replays the shortest schedule if it is of code outside the simulator, and if shrinking has not done so: its
+// runs may differ although those of the full one did not. It fails if most of them hold.
 func (f *Failure) repeat() error {
 	small := &f.Small.Schedule
 	again := small.Again
@@ -101,7 +101,7 @@ func (f *Failure) repeat() error {
 	return nil
 }
 
-// Trace replays a schedule and returns what there is to tell of the run.
+// Trace replays a schedule and returns what a page shows of the run.
 func Trace(s *engine.Scenario, schedule engine.Schedule) (*reports.Failure, error) {
 	r := engine.NewRunner()
 	defer r.Close()
@@ -134,8 +134,8 @@ func Trace(s *engine.Scenario, schedule engine.Schedule) (*reports.Failure, erro
 	return f, err
 }
 
-// others returns what other checkers find violated in the same run, in their order: what is wrong in itself before what
-// it leads to.
+// others returns what other checkers find violated in the same run, in the order of the checkers: causes before their
+// consequences.
 func others(s *engine.Scenario, result engine.Result) (list []string) {
 	for _, c := range s.Judges() {
 		if c.Name() == result.Verdict.Checker {
@@ -148,15 +148,15 @@ func others(s *engine.Scenario, result engine.Result) (list []string) {
 	return list
 }
 
-// The curve of a report is made of few futures, and of no more work than a second or
-// two. Both are numbers of runs and steps, so that the page does not depend on the machine.
+// The curve of a report is made from few futures, and takes no more than a second or two. Both limits are numbers of
+// runs and steps, so that the page does not depend on the machine.
 const (
 	curveFutures = 30
 	curveSteps   = 2_000_000
 )
 
-// Curve returns how the chance of failure rises in the run of a schedule, and only how it begins
-// once ctx is done.
+// Curve returns how the chance of failure rises in the run of a schedule. Once ctx is done it returns only the
+// beginning.
 func Curve(ctx context.Context, s *engine.Scenario, schedule engine.Schedule) (*history.Futures, error) {
 	limit := curveSteps
 	if ctx.Err() != nil {
@@ -166,7 +166,7 @@ func Curve(ctx context.Context, s *engine.Scenario, schedule engine.Schedule) (*
 	return &x, err
 }
 
-// Property is what the checker that gave the verdict asks for.
+// Property is what the checker that gave the verdict requires.
 func Property(s *engine.Scenario, v checkers.Verdict) string {
 	if s.Outside != nil && v.Checker == (checkers.Always{}).Name() {
 		return "what the code says of itself holds, it does not panic, waits for nothing in vain and leaves no goroutine"
@@ -179,8 +179,8 @@ func Property(s *engine.Scenario, v checkers.Verdict) string {
 	return ""
 }
 
-// Drawing returns the page on which porcupine shows whether the history is
-// linearizable; empty if no checker of the scenario asks that, or it is too long.
+// Drawing returns the page on which porcupine shows whether the history is linearizable. It is empty if no checker of
+// the scenario asks that, or if the history is too long.
 func Drawing(s *engine.Scenario, h *history.History) ([]byte, error) {
 	var page bytes.Buffer
 	for _, c := range s.Checkers {
@@ -194,7 +194,7 @@ func Drawing(s *engine.Scenario, h *history.History) ([]byte, error) {
 	return page.Bytes(), nil
 }
 
-// Calls returns the calls in the text of a stack, without those of the harness that surround the code.
+// Calls returns the calls in the text of a stack, without the harness's calls around the code.
 func Calls(stack string) []string {
 	calls := strings.FieldsFunc(stack, func(r rune) bool { return r == '\n' })
 	return slices.DeleteFunc(calls, func(call string) bool {

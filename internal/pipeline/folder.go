@@ -18,20 +18,20 @@ import (
 	"zksim/sim"
 )
 
-// The schedules of a folder: the shortest one, and that of the run that failed first.
+// The schedules of a folder: the shortest one, and the one of the run that failed first.
 const (
 	ScheduleFile = "schedule.txt"
 	fullFile     = "schedule.full.txt"
 )
 
-// Of the other files, those to which the page links.
+// The other files to which the page links.
 const (
 	HistoryFile = "history.jsonl"
 	searchFile  = "porcupine.html"
 )
 
-// Write writes the folder of a failure: the schedules, and, if what is in the file gives the same run again twice,
-// the rest, with the commands that reproduce it. If not, that is an [*Unrepeatable].
+// Write writes the folder of a failure: the schedules, then the rest, with the commands that reproduce the failure. It
+// writes the rest only if the schedule in the file gives the same run twice; otherwise it returns an [*Unrepeatable].
 func (f *Failure) Write(dir string, reproduce ...string) error {
 	if err := withdraw(dir); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (f *Failure) Verify(file string) error {
 	return nil
 }
 
-// verifyLoosely is Verify where runs may part: one of them shows the failure.
+// verifyLoosely is Verify for runs that may differ: one of them must show the failure.
 func (f *Failure) verifyLoosely(schedule engine.Schedule, file string) error {
 	r := engine.NewRunner()
 	defer r.Close()
@@ -83,7 +83,7 @@ func (f *Failure) verifyLoosely(schedule engine.Schedule, file string) error {
 	return &Unrepeatable{f.Where, "no run of the schedule in " + file + " repeats the failure"}
 }
 
-// WriteSchedule writes the schedule of a failure of which there is nothing else to tell into its folder.
+// WriteSchedule writes the schedule of a failure of which nothing else is known into its folder.
 func WriteSchedule(dir string, s *engine.Schedule) error {
 	if err := withdraw(dir, fullFile); err != nil {
 		return err
@@ -91,7 +91,7 @@ func WriteSchedule(dir string, s *engine.Schedule) error {
 	return files.Save(dir, ScheduleFile, s.Write)
 }
 
-// withdraw removes from a folder what an earlier run told of another schedule, and more files.
+// withdraw removes from a folder what an earlier run wrote about another schedule, and the files in more.
 func withdraw(dir string, more ...string) error {
 	for _, name := range append(more, "report.json", "index.html", searchFile, HistoryFile) {
 		err := os.Remove(filepath.Join(dir, name))
@@ -102,8 +102,8 @@ func withdraw(dir string, more ...string) error {
 	return nil
 }
 
-// WriteReport writes what tells of a failure beside its schedule; report.json is
-// the last, and there only if all others are.
+// WriteReport writes the report of a failure beside its schedule. report.json comes last, and exists only if all other
+// files do.
 func WriteReport(dir string, f *reports.Failure) error {
 	if err := withdraw(dir); err != nil {
 		return err
@@ -132,7 +132,7 @@ func WriteReport(dir string, f *reports.Failure) error {
 	return nil
 }
 
-// ReadSchedule reads a schedule from a file, which its errors name.
+// ReadSchedule reads a schedule from a file. Its errors name the file.
 func ReadSchedule(file string) (engine.Schedule, error) {
 	in, err := os.Open(file)
 	if err != nil {
@@ -146,7 +146,7 @@ func ReadSchedule(file string) (engine.Schedule, error) {
 	return s, nil
 }
 
-// Repeated is what two replays of a schedule came to.
+// Repeated is the result of two replays of a schedule.
 type Repeated struct {
 	Parted  string // how they differ; "": not at all
 	Hash    uint64
@@ -172,7 +172,7 @@ func ReplayTwice(s *engine.Scenario, schedule engine.Schedule) (Repeated, error)
 		Calls(res.History.PanicStack())}, nil
 }
 
-// FileName is the name of a scenario as that of a file or folder.
+// FileName is the name of a scenario as the name of a file or folder.
 func FileName(s *engine.Scenario) string { return fileName(s.Name) }
 
 func fileName(scenario string) string { return strings.ReplaceAll(scenario, "/", ".") }

@@ -23,15 +23,15 @@ import (
 // The files of an index: the page, and the rows of a scenario in its folder.
 const (
 	indexFile = "index.html"
-	rowFile   = "scenario%s.json" // "", or what came to it
+	rowFile   = "scenario%s.json" // "", or the By of the row
 )
 
-// Words are what statuses are called.
+// Words are the names of the statuses.
 var Words = [...]string{engine.Held: "held", engine.Caught: "caught", engine.Violation: "violated",
 	engine.Escaped: "escaped", engine.Inconclusive: "inconclusive", engine.Nondeterministic: "nondeterministic",
 	engine.Misused: "misused"}
 
-// RowOf is the row of a scenario, of which no more is known than its status and what that means.
+// RowOf is the row of a scenario of which only the status and its meaning are known.
 func RowOf(s *engine.Scenario, status engine.Status, says string) reports.Row {
 	return reports.Row{Format: reports.RowFormat, Scenario: s.Name, Doc: s.Doc, Source: s.Notes().Source,
 		Status: Words[status], Says: says}
@@ -42,7 +42,7 @@ func StatusOf(row reports.Row) engine.Status {
 	return engine.Status(slices.Index(Words[:], row.Status))
 }
 
-// Proved is the row of what an exhaustive search came to, which the certificate says. Of a failure that is not
+// Proved is the row for the result of an exhaustive search, with the text of the certificate. For a failure that is not
 // explained it has the checker.
 func Proved(s *engine.Scenario, r *prove.Result) reports.Row {
 	row := RowOf(s, proofStatus(s, r), r.Certificate.String())
@@ -55,7 +55,7 @@ func Proved(s *engine.Scenario, r *prove.Result) reports.Row {
 	return row
 }
 
-// proofStatus is what the outcome of a search means for a scenario: a mutant is to be refuted.
+// proofStatus is what the outcome of a search means for a scenario: a mutant should be refuted.
 func proofStatus(s *engine.Scenario, r *prove.Result) engine.Status {
 	switch {
 	case r.Outcome == prove.Violated && s.Broken():
@@ -70,18 +70,18 @@ func proofStatus(s *engine.Scenario, r *prove.Result) engine.Status {
 	return engine.Inconclusive
 }
 
-// NotRun is the row of a scenario that was not run, for a reason.
+// NotRun is the row of a scenario that was not run, with the reason.
 func NotRun(s *engine.Scenario, why string) reports.Row {
 	row := RowOf(s, engine.Held, why)
 	row.Status = "not run"
 	return row
 }
 
-// Row is the row of what a scenario came to: with faults, goals, and, of a failure that is not explained, where it is.
+// Row is the row of a scenario's outcome, with faults and goals and, for a failure that is not explained, where it is.
 func (x *Outcome) Row(s *engine.Scenario, says string) reports.Row {
 	row := RowOf(s, x.Status, says)
 	failed := x.Status == engine.Caught || x.Status == engine.Violation
-	if row.Holders = x.Holders; !failed { // what the first runs have not done says nothing
+	if row.Holders = x.Holders; !failed { // what the first runs have not done means nothing
 		row.Quiet = x.Quiet
 	}
 	for _, r := range x.Rules {
@@ -100,7 +100,7 @@ func (x *Outcome) Row(s *engine.Scenario, says string) reports.Row {
 	return row
 }
 
-// Says is what the scenario came to, in a line.
+// Says is the outcome of the scenario, in one line.
 func (x *Outcome) Says() string {
 	at := "at " + x.Where()
 	if x.Searched {
@@ -148,9 +148,8 @@ func WriteIndex(dir string, x *reports.Index) (string, error) {
 	return filepath.Join(dir, indexFile), err
 }
 
-// KeepRow writes a row into the folder of its scenario below dir, and an index of all rows that are there, by their
-// names. So several processes, each of which knows a few scenarios, can share a folder: the last one that ends leaves
-// an index of all.
+// KeepRow writes a row into the folder of its scenario below dir, and an index of all rows there, by name. So several
+// processes that each know a few scenarios can share a folder: the last one to end leaves an index of all.
 func KeepRow(dir string, row reports.Row) error {
 	by := row.By
 	if by != "" {

@@ -12,8 +12,8 @@ import (
 	"zksim/reports"
 )
 
-// PrintVerdict prints what was found, which run has failed, and the step that decides. The first line begins with
-// head, the others with as many blanks.
+// PrintVerdict prints what was found, which run failed, and the step that decides. The first line begins with head, the
+// others with as many blanks.
 func (f *Failure) PrintVerdict(w io.Writer, head string) {
 	r, blank := &f.Report, strings.Repeat(" ", len(head))
 	fmt.Fprintf(w, "%s%s  %s  %s: %s\n", head, f.Scenario.Name, f.Where, r.Checker, reports.Printable(r.Message))
@@ -45,8 +45,8 @@ func (f *Failure) PrintVerdict(w io.Writer, head string) {
 	fmt.Fprintf(w, "%sdecided    %s\n", blank, decided)
 }
 
-// PrintWaits prints a line for each client that holds everybody up in the end: where its code waits, if that was
-// looked for ([engine.Waits]).
+// PrintWaits prints a line for each client that holds everybody up at the end: where its code waits, if that was looked
+// for ([engine.Waits]).
 func PrintWaits(w io.Writer, blank string, h *history.History) {
 	for _, l := range checkers.Chain(h) {
 		if len(l.Calls) > 0 {
@@ -55,7 +55,7 @@ func PrintWaits(w io.Writer, blank string, h *history.History) {
 	}
 }
 
-// inShort says in a line where code waits: the names of the last functions, and the place in the innermost, as in
+// inShort says in a line where code waits: the names of the last functions, and the place in the innermost one, as in
 // "worker.run > Lock.Lock > place.await, mylock/place.go:41".
 func inShort(calls []string) string {
 	var names []string
@@ -76,8 +76,7 @@ func PrintCalls(w io.Writer, stack []string) {
 	}
 }
 
-// minimal is the word for a schedule that was shrunk, unless that was cut short, and
-// notMinimal is what is to be said then.
+// minimal is the word for a schedule that was shrunk: minimal, unless shrinking was cut short.
 func minimal(cut string) string {
 	if cut != "" {
 		return "smaller"
@@ -93,7 +92,7 @@ func notMinimal(cut string) string {
 	return "; may not be minimal: " + cut
 }
 
-// partOf says how many are left of how many.
+// partOf says how many of how many are left.
 func partOf(n, all int, what string) string {
 	if n == all {
 		return history.Counted(n, what)

@@ -11,8 +11,8 @@ import (
 	"zksim/scenarios/engine"
 )
 
-// Restore returns the failure that [Failure.Write] has left in a folder, so that it can be written into another one.
-// The schedule is run again; if that does not show what the folder says, it is an [*Unrepeatable].
+// Restore returns the failure that [Failure.Write] has left in a folder, so that it can be written into another one. It
+// runs the schedule again; if the run does not show what the folder says, it returns an [*Unrepeatable].
 func Restore(s *engine.Scenario, dir, where string) (*Failure, error) {
 	var told reports.Report
 	file := filepath.Join(dir, "report.json")

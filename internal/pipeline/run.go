@@ -1,5 +1,5 @@
-// Package pipeline takes a scenario from seeds to a failure that a stranger can use: it runs the seeds, searches
-// a small scope exhaustively, shrinks what fails, finds the step that decides, writes the folder, and replays the
+// Package pipeline takes a scenario from seeds to a failure that a stranger can use. It runs the seeds, searches a
+// small scope exhaustively, shrinks what fails, finds the step that decides, writes the folder, and replays the
 // schedule from there. The command line and the checks of tests are two ways to call it.
 package pipeline
 
@@ -15,8 +15,8 @@ import (
 	"zksim/scenarios/prove"
 )
 
-// The third part of the portfolio searches all schedules of a scope that is as small as those of most failures: as
-// many states, or steps where runs are long, as take some tenths of a second.
+// The third part of the portfolio searches all schedules of a scope as small as that of most failures. The limits on
+// states, and on steps where runs are long, take some tenths of a second.
 const (
 	smallClients = 2
 	smallStates  = 5000
@@ -26,24 +26,24 @@ const (
 // Options say how much to run.
 type Options struct {
 	engine.Options
-	// Faults is the plan of the small scope; "": what prove.Bounds says.
+	// Faults is the plan of the small scope; "": the default of prove.Bounds.
 	Faults string
 }
 
-// Outcome is what a scenario came to.
+// Outcome is the outcome of a scenario.
 type Outcome struct {
 	engine.Report
-	// Every is how many faults, at most, any schedule of the small scope had that was explored, -1 if none was;
-	// nothing was violated in these.
+	// Every is the largest number of faults up to which all schedules of the small scope were explored without a
+	// violation; -1 if none were.
 	Every int
-	// Searched says that the failure was found in the small scope, and not by a seed.
+	// Searched says that the failure was found in the small scope, not by a seed.
 	Searched bool
 	Scope    prove.Bounds // the small scope
 }
 
-// Run runs a scenario over seeds, see [engine.Run], and, if they are not those of a shard, searches the small scope:
-// at the same time if it must hold and there may be several workers, else once the seeds have found nothing. If ctx is
-// done before it comes to its end, the report is cut short.
+// Run runs a scenario over seeds, see [engine.Run]. Unless the seeds are those of a shard, it also searches the small
+// scope: at the same time if the scenario must hold and several workers are allowed, otherwise once the seeds have
+// found nothing. If ctx is done before the end, the report is cut short.
 func Run(ctx context.Context, s *engine.Scenario, o Options) (Outcome, error) {
 	beside := o.Shards == 0 && o.Workers != 1 && !s.Broken() && searchable(s, o.Strategy)
 	var r prove.Result
@@ -62,7 +62,7 @@ func Run(ctx context.Context, s *engine.Scenario, o Options) (Outcome, error) {
 	rep, err := engine.Run(ctx, s, o.Options)
 	x := NewOutcome(&rep, o.Faults)
 	switch {
-	case err != nil || o.Shards > 0: // client code may not come back in the search, too
+	case err != nil || o.Shards > 0: // in the search, too, client code might not come back
 		return x, err
 	case !beside:
 		return x, x.Search(ctx, o.Strategy)
@@ -76,7 +76,7 @@ func Run(ctx context.Context, s *engine.Scenario, o Options) (Outcome, error) {
 	return x, x.conclude(ctx, &r, failed)
 }
 
-// NewOutcome returns the outcome of seeds. plan is the plan of the small scope; "": what prove.Bounds says.
+// NewOutcome returns the outcome of seeds. plan is the plan of the small scope; "": the default of prove.Bounds.
 func NewOutcome(rep *engine.Report, plan string) Outcome {
 	return Outcome{Report: *rep, Every: -1, Scope: Small(rep.Scenario, plan)}
 }
@@ -95,7 +95,7 @@ func searchable(s *engine.Scenario, strategy engine.Strategy) bool {
 func (x *Outcome) open() bool { return x.Status == engine.Held || x.Status == engine.Escaped }
 
 // Search explores the schedules of the small scope, if the strategy is the portfolio and the seeds have found nothing.
-// If ctx is done before it comes to its end, the report is cut short.
+// If ctx is done before the end, the report is cut short.
 func (x *Outcome) Search(ctx context.Context, strategy engine.Strategy) error {
 	if !x.open() || !searchable(x.Report.Scenario, strategy) {
 		return nil
@@ -104,7 +104,7 @@ func (x *Outcome) Search(ctx context.Context, strategy engine.Strategy) error {
 	return x.conclude(ctx, &r, err)
 }
 
-// search explores the schedules of a small scope. The code was run strictly with the first seeds.
+// search explores the schedules of a small scope. The first seeds have already run the code strictly.
 func search(ctx context.Context, s *engine.Scenario, b prove.Bounds) (prove.Result, error) {
 	sc, err := b.Of(s)
 	if err != nil {
@@ -114,9 +114,9 @@ func search(ctx context.Context, s *engine.Scenario, b prove.Bounds) (prove.Resu
 		Steps: smallSteps, Samples: -1, Trusted: true})
 }
 
-// conclude takes a search of the small scope into account.
+// conclude adds the result of a search of the small scope.
 func (x *Outcome) conclude(ctx context.Context, r *prove.Result, err error) error {
-	if unstable, ok := errors.AsType[*prove.Unstable](err); ok { // which no seed has shown
+	if unstable, ok := errors.AsType[*prove.Unstable](err); ok { // no seed has shown it
 		x.Status, x.Why = engine.Nondeterministic, unstable.Error()
 		return nil
 	}
@@ -137,9 +137,9 @@ func (x *Outcome) conclude(ctx context.Context, r *prove.Result, err error) erro
 	return nil
 }
 
-// Found returns the counterexample of a search, with the scenario that is to judge it. Where the search had only some
-// of the checkers, no other one is to find something first. Where several find something, the search ends with the
-// first step at which one does; it is the whole run that counts.
+// Found returns the counterexample of a search, and the scenario that judges it. That has only the checkers of the
+// search, so that no other one finds something first. If several checkers find something, the search ends at the first
+// step at which one does, but the verdict on the whole run counts.
 func Found(s *engine.Scenario, x *prove.Result) (*engine.Scenario, *engine.Result) {
 	judged := s.Listed()
 	judged.Checkers = slices.DeleteFunc(slices.Clone(judged.Checkers), func(k checkers.Checker) bool {
@@ -155,10 +155,10 @@ func Found(s *engine.Scenario, x *prove.Result) (*engine.Scenario, *engine.Resul
 	return &judged, &found
 }
 
-// BySearch is where a failure is that no seed has found.
+// BySearch is the place of a failure that no seed has found.
 const BySearch = "exhaustive search"
 
-// Where says which run has failed, as "seed 17".
+// Where says which run failed, as in "seed 17".
 func (x *Outcome) Where() string {
 	if x.Searched {
 		return BySearch
@@ -166,7 +166,7 @@ func (x *Outcome) Where() string {
 	return fmt.Sprintf("seed %d", x.Failure.Schedule.Seed)
 }
 
-// Certain says which schedules were explored one and all, with a separator before it; "" if none were.
+// Certain says which schedules were explored exhaustively, with a separator before it; "" if none were.
 func (x *Outcome) Certain() string {
 	if x.Every < 0 {
 		return ""
