@@ -14,12 +14,10 @@ import (
 	"zksim/model/history"
 )
 
-// Causes completes the history of a run all of whose connections were tapped. The
-// servers of 3.8 do not say which change a notification is about. But a watch fires
-// at the first change after it was set that concerns it, the answer that set it
-// tells how far the server was, and the changes are known with their zxids. So
-// every notification gets the zxid of its change, and every change comes before
-// whatever was told of it. It fails at a notification that no change explains.
+// Causes completes the history of a run whose connections were all tapped. Servers of 3.8 do not say which change a
+// notification is about. But a watch fires at the first relevant change after it was set, the answer that set it tells
+// how far the server was, and the zxids of the changes are known. So every notification gets the zxid of its change,
+// and every change comes before whatever was told of it. Causes fails at a notification that no change explains.
 func Causes(h *history.History) error {
 	var changes, rest []history.Event
 	for i := range h.Events {
@@ -53,10 +51,10 @@ func Causes(h *history.History) error {
 // causes finds the change behind each notification.
 type causes struct {
 	changes     []history.Event
-	data, child map[string][]*history.Event // changes that a watch on that path hears of, in order
+	data, child map[string][]*history.Event // changes that fire a watch on that path, in order
 	set         map[watch]int64             // watches, and the zxid at which each was set
-	kept        map[watch]int64             // those that stay, and the zxid from which each is told of
-	told        map[event]int               // how many of the changes were passed, for those
+	kept        map[watch]int64             // persistent watches, and the zxid from which each reports changes
+	told        map[event]int               // how many of the changes were passed, for persistent watches
 }
 
 type watch struct {
@@ -72,7 +70,7 @@ type event struct {
 	path   string
 }
 
-// newCauses returns the causes for changes in the order of their zxids.
+// newCauses returns the causes for changes, which are in the order of their zxids.
 func newCauses(changes []history.Event) *causes {
 	c := &causes{changes: changes, data: map[string][]*history.Event{}, child: map[string][]*history.Event{},
 		set: map[watch]int64{}, kept: map[watch]int64{}, told: map[event]int{}}
@@ -91,7 +89,7 @@ func newCauses(changes []history.Event) *causes {
 	return c
 }
 
-// drop takes the watches of a client away.
+// drop removes the watches of a client.
 func (c *causes) drop(client int32) {
 	for _, m := range []map[watch]int64{c.set, c.kept} {
 		maps.DeleteFunc(m, func(w watch, _ int64) bool { return w.client == client })
@@ -120,7 +118,7 @@ func (c *causes) see(e *history.Event) error {
 	return nil
 }
 
-// again takes note that a client's watches were set again: of changes before that it has been told, or never will.
+// again notes that a client's watches were set again: it has been told of earlier changes, or never will be.
 func (c *causes) again(e *history.Event) {
 	for _, m := range []map[watch]int64{c.set, c.kept} {
 		for w, zxid := range m { // order-free
@@ -131,8 +129,8 @@ func (c *causes) again(e *history.Event) {
 	}
 }
 
-// cause returns the zxid of the first change after the watch was set, and the watch
-// is no more, unless it stays. A deletion ends both watches on a path with one notification.
+// cause returns the zxid of the first change after the watch was set, and removes the watch unless it is persistent. A
+// deletion ends both watches on a path with one notification.
 func (c *causes) cause(e *history.Event) int64 {
 	first := c.next(e)
 	for _, child := range []bool{false, true} {
@@ -152,7 +150,7 @@ func (c *causes) cause(e *history.Event) int64 {
 	return first
 }
 
-// next returns the zxid of the next change of which a watch that stays tells by such a notification; 0: there is none.
+// next returns the zxid of the next change that a persistent watch reports by such a notification; 0: there is none.
 func (c *causes) next(e *history.Event) int64 {
 	since, ok := c.since(e)
 	if !ok {
@@ -173,8 +171,8 @@ func (c *causes) next(e *history.Event) int64 {
 	return 0
 }
 
-// since returns from which zxid the watches that stay tell a client of such notifications. Those of children come only
-// from a watch on that znode, the others also from recursive ones above.
+// since returns the zxid from which persistent watches send a client such notifications. Notifications of children come
+// only from a watch on that znode, the others also from recursive watches above it.
 func (c *causes) since(e *history.Event) (zxid int64, ok bool) {
 	for path := e.Path; ; path = model.ParentPath(path) {
 		x, is := c.kept[watch{e.Client, false, cmp.Or(path, "/")}]
@@ -187,7 +185,7 @@ func (c *causes) since(e *history.Event) (zxid int64, ok bool) {
 	}
 }
 
-// told is the word by which a watch on a path tells of a change.
+// told is the word with which a watch on a path reports a change.
 func told(change *history.Event, child bool, path string) string {
 	if child && change.Path != path {
 		return "child"
@@ -208,15 +206,16 @@ func (c *causes) first(w watch, since int64) *history.Event {
 	return list[k]
 }
 
-// Explain gives the notifications of a run the zxids of their changes, which are known from elsewhere, in the order of
-// their zxids. What a server tells a client that has come back is about nothing in particular: its zxid stays 0.
+// Explain gives the notifications of a run the zxids of their changes. The changes are known from elsewhere, and in the
+// order of their zxids. What a server tells a client that has reconnected is about no particular change: its zxid stays
+// 0.
 func Explain(h *history.History, changes []history.Event) error {
 	c := newCauses(changes)
 	catchingUp, several := map[int32]bool{}, map[int32]bool{}
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch {
-		case e.Kind == history.Session && e.Version > 0: // which of the watches are of that connection is not known
+		case e.Kind == history.Session && e.Version > 0: // it is unknown which watches belong to that connection
 			several[e.Client] = true
 		case e.Kind == history.Session:
 			delete(catchingUp, e.Client)
@@ -241,8 +240,9 @@ func Explain(h *history.History, changes []history.Event) error {
 	return nil
 }
 
-// Untold names a watch of which a client was not told although it was told what came later: on one connection the event
-// comes first. "" if there is none. Watches are only followed on the connection on which they were left.
+// Untold names a watch whose event a client was not told although it was told of something later: on one connection the
+// event comes first. It returns "" if there is none. Watches are only followed on the connection on which they were
+// left.
 func Untold(h *history.History, changes []history.Event) string {
 	c := newCauses(changes)
 	several := map[int32]bool{}
@@ -268,12 +268,12 @@ func Untold(h *history.History, changes []history.Event) string {
 	return ""
 }
 
-// Unfounded names a notification of a znode below root for which its client had no watch, or that is not about the
-// first change after that was set; "" if there is none. Clients are only followed as long as they have their first
-// connection, and set watches by reads.
+// Unfounded names a notification about a znode below root for which its client had no watch, or that is not about the
+// first change after the watch was set; "" if there is none. Clients are only followed while they have their first
+// connection and set watches by reads.
 func Unfounded(h *history.History, changes []history.Event, root string) string {
 	c := newCauses(changes)
-	asked, lost := map[int32]bool{}, map[int32]bool{} // clients that have asked for something, or that are not followed
+	asked, lost := map[int32]bool{}, map[int32]bool{} // clients that have sent a request, or that are not followed
 	for i := range h.Events {
 		switch e := &h.Events[i]; {
 		case lost[e.Client]:
@@ -294,7 +294,7 @@ func Unfounded(h *history.History, changes []history.Event, root string) string 
 	return ""
 }
 
-// unfounded says why there is no reason for a notification; "" if there is one.
+// unfounded says why a notification is unfounded; "" if it is not.
 func (c *causes) unfounded(e *history.Event) string {
 	why := "it had no watch there"
 	for _, child := range []bool{false, true} {

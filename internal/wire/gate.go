@@ -22,15 +22,15 @@ const (
 	Event // of a watch
 )
 
-// Packet is what a [Gate] is told of a packet.
+// Packet is what a [Gate] is told about a packet.
 type Packet struct {
 	Kind
-	Request  *model.Request // of an Operation, in both directions: what is asked, as [Tap] knows it
-	Zxid     int64          // of an answer: that of the server; of a handshake of a client: the last that it has seen
+	Request  *model.Request // of an Operation, in both directions: the request, as [Tap] knows it
+	Zxid     int64          // of an answer: the server's; of a client's handshake: the last that the client has seen
 	Err      model.Code     // of an answer
 	Session  int64          // of a handshake; 0 in an answer: refused
 	Password []byte         // of a handshake
-	Timeout  time.Duration  // of a handshake: that of the session, asked for or granted
+	Timeout  time.Duration  // of a handshake: the session timeout, requested or granted
 }
 
 // Fate is what becomes of a packet.
@@ -43,11 +43,11 @@ const (
 	Last      // it passes, and the connection is closed
 )
 
-// Gate stands between a client and its server, and decides what becomes of each packet. A Gate is for one connection.
+// Gate stands between a client and its server, and decides the fate of each packet. A Gate is for one connection.
 type Gate struct {
 	Tap *Tap // hears what the client sends, lost or not, and what it receives
 
-	// Sent and Received are called for each packet, from one goroutine each. They may wait, which holds back what
+	// Sent and Received are called for each packet, from one goroutine each. They may block, which holds back what
 	// follows.
 	Sent, Received func(*Packet) Fate
 }
@@ -59,11 +59,11 @@ type Gated struct {
 	sent, received jute.Frames
 	greeted        [2]bool // the handshake is over, sent and received
 	out            []byte  // received and not read yet
-	lost           error   // of the fate of a received packet
+	lost           error   // the error after the fate of a received packet
 
 	mu       sync.Mutex // guards what follows
 	frozen   chan struct{}
-	hole     bool // what is sent while it is frozen is lost, rather than held back
+	hole     bool // what is sent while it is frozen is lost, not held back
 	deadline time.Time
 	closed   chan struct{}
 	once     sync.Once
@@ -72,8 +72,8 @@ type Gated struct {
 // Conn returns a connection that passes through the gate.
 func (g *Gate) Conn(c net.Conn) *Gated { return &Gated{Conn: c, gate: g, closed: make(chan struct{})} }
 
-// Freeze holds back all packets in both directions, or with hole loses those that the client sends, until [Gated.Thaw].
-// It reports whether it does: a connection that is frozen stays as it is.
+// Freeze holds back all packets in both directions until [Gated.Thaw], or, with hole, loses those that the client
+// sends. It reports whether it did so: a frozen connection stays as it is.
 func (x *Gated) Freeze(hole bool) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -144,8 +144,8 @@ func (x *Gated) pass(reads bool) (lost bool, err error) {
 	}
 }
 
-// Write implements [net.Conn]. Packets are sent whole. As of a connection that the other side has closed, a write after
-// the gate has closed it succeeds, and is lost.
+// Write implements [net.Conn]. Packets are sent whole. After the gate has closed the connection, a write succeeds and
+// is lost, as on a connection that the other side has closed.
 func (x *Gated) Write(b []byte) (int, error) {
 	err := x.sent.Feed(b, func(packet []byte) error {
 		lost, err := x.pass(false)
@@ -190,7 +190,7 @@ func (x *Gated) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// receive decides about a packet of the server.
+// receive decides the fate of a packet from the server.
 func (x *Gated) receive(packet []byte) error {
 	if x.lost != nil {
 		return nil
@@ -213,7 +213,7 @@ func framed(to, packet []byte) []byte {
 	return jute.EndFrame(append(jute.StartFrame(to), packet...), len(to))
 }
 
-// sees tells the tap of a packet of the client and returns what it is.
+// sees tells the tap about a packet of the client, and returns what it is.
 func (x *Gated) sees(packet []byte) *Packet {
 	t := x.gate.Tap
 	t.telling.Lock()
@@ -239,7 +239,7 @@ func (x *Gated) sees(packet []byte) *Packet {
 	return &Packet{Kind: Operation, Request: &q.Request}
 }
 
-// looksAt returns what a packet of the server is, and what tells the tap of it.
+// looksAt returns what a packet of the server is, and a function that tells the tap about it.
 func (x *Gated) looksAt(packet []byte) (*Packet, func()) {
 	t := x.gate.Tap
 	if !x.greeted[1] {
@@ -271,21 +271,21 @@ func (x *Gated) looksAt(packet []byte) (*Packet, func()) {
 	}
 	q, ok := t.asked(a.Xid)
 	if !ok {
-		return &Packet{Kind: Ping}, hear // of which the tap will say that it is broken
+		return &Packet{Kind: Ping}, hear // the tap will say that it is broken
 	}
 	return &Packet{Kind: Operation, Request: &q.Request, Zxid: a.Zxid, Err: a.Err}, hear
 }
 
 // parseHello reads the first packet of a client.
 func parseHello(packet []byte) *Packet {
-	c, _ := jute.ParseConnectRequest(packet) // of one that ends too early the server says so
+	c, _ := jute.ParseConnectRequest(packet) // if it ends too early, the server says so
 	return &Packet{Kind: Handshake, Zxid: c.LastZxid, Session: c.Session, Password: c.Password,
 		Timeout: time.Duration(c.Timeout) * time.Millisecond}
 }
 
 // parseWelcome reads the first packet of a server.
 func parseWelcome(packet []byte) *Packet {
-	c, _ := jute.ParseConnectResponse(packet) // of one that ends too early the client says so
+	c, _ := jute.ParseConnectResponse(packet) // if it ends too early, the client says so
 	return &Packet{Kind: Handshake, Session: c.Session, Password: c.Password,
 		Timeout: time.Duration(c.Timeout) * time.Millisecond}
 }

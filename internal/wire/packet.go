@@ -12,7 +12,7 @@ type request struct {
 	model.Request
 }
 
-// parseRequest reads a packet of a client after the handshake. What the library sends by itself has no path.
+// parseRequest reads a packet of a client after the handshake. Requests that the library sends by itself have no path.
 func parseRequest(packet []byte) (q request, err error) {
 	if q.xid, q.Request, err = jute.ParseRequest(packet); q.Op == model.OpAuth {
 		q.Path = ""
@@ -20,8 +20,8 @@ func parseRequest(packet []byte) (q request, err error) {
 	return q, err
 }
 
-// changes returns what a request whose answer begins without an error has changed,
-// and where: the path that a create was given is in the answer. A multi may yet be refused.
+// changes returns what a request whose answer begins without an error has changed, and where: the path of a created
+// znode is in the answer. A multi may still be refused.
 func (q *request) changes(a *jute.Reply) (all []history.Event, refusal model.Code, err error) {
 	switch q.Op {
 	case model.OpCreate, model.OpCreate2, model.OpCreateContainer, model.OpCreateTTL, model.OpDelete, model.OpSetData,

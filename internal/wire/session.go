@@ -12,10 +12,10 @@ import (
 	"zksim/model/jute"
 )
 
-// errRefused is the answer to a session that the server does not know, or not yet.
+// errRefused is the answer for a session that the server does not know, or does not know yet.
 var errRefused = errors.New("wire: the session is refused")
 
-// CloseSession ends a session by a connection of its own: the client that has it learns of it from its server. The
+// CloseSession ends a session over a connection of its own: the client of the session learns of it from its server. The
 // timeout is in milliseconds.
 func CloseSession(ctx context.Context, addr string, session int64, password []byte, timeout int32) error {
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
@@ -42,7 +42,7 @@ func CloseSession(ctx context.Context, addr string, session int64, password []by
 	return err
 }
 
-// readPacket reads the next packet, of which nothing must follow.
+// readPacket reads the next packet. Nothing may follow it.
 func readPacket(r io.Reader) (packet []byte, err error) {
 	f := jute.Frames{Max: model.MaxPacketLen}
 	for b := make([]byte, 512); packet == nil; {

@@ -17,61 +17,58 @@ import (
 type Tap struct {
 	Client int32
 
-	// Hear gets the events: Call, Reply with the zxid that the server had reached,
-	// Notify without one, and before the Reply to a write Created, Changed and
-	// Deleted. A request is heard before it is sent, everything else before the
-	// client sees it. It is called from two goroutines, but not at once. It may wait
-	// for callers of Open.
+	// Hear gets the events: Call, Reply with the zxid that the server had reached, Notify without a zxid, and before
+	// the Reply to a write Created, Changed and Deleted. It gets a request before it is sent, and everything else
+	// before the client sees it. It is called from two goroutines, but never concurrently. It may wait for callers of
+	// Open.
 	Hear func(history.Event)
 	// Read, if not nil, is called before the Reply to a request whose answer has the stat, the data or the children of
 	// a znode.
 	Read func(path string, res *model.Response)
-	// Wrote, if not nil, is called before the Reply to a create, delete or setData, with what was asked for and how it
-	// ended.
+	// Wrote, if not nil, is called before the Reply to a create, delete or setData, with the request and its result.
 	Wrote func(q *model.Request, zxid int64, err model.Code)
-	// Packet, if not nil, is called for every packet, those of the handshake and
-	// the pings too, before Hear.
+	// Packet, if not nil, is called for every packet, including handshakes and pings, before Hear.
 	Packet func(sent bool)
-	// Broken is called when the connection says what Tap cannot follow.
+	// Broken is called when Tap cannot follow what is said on the connection.
 	Broken func(error)
 
-	telling sync.Mutex // held while a packet is told, so that events come one after the other
+	telling sync.Mutex // held while a packet is reported, so that events come one after the other
 
 	mu      sync.Mutex // guards what follows; nothing is called while it is held
 	open    []request
 	session int64
 }
 
-// Session returns the session that the server has given to the connection; 0: none. Only a [Gate] hears that.
+// Session returns the session that the server has given to the connection; 0: none. It is known only behind a [Gate].
 func (t *Tap) Session() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.session
 }
 
-// welcome takes note of the session.
+// welcome notes the session.
 func (t *Tap) welcome(session int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.session = session
 }
 
-// Open returns how many requests were sent and not answered yet. It does not wait for Hear.
+// Open returns how many requests were sent and are not answered yet. It does not wait for Hear.
 func (t *Tap) Open() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.open)
 }
 
-// asks takes note of a request.
+// asks notes a request.
 func (t *Tap) asks(q request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.open = append(t.open, q)
 }
 
-// asked returns the request that an answer is to: the oldest that was not answered, unless the answer is that to an
-// authentication, which a server gives at once, also before those to earlier requests. ok is false if there is none.
+// asked returns the request that an answer is for: the oldest unanswered one, unless the answer is for an
+// authentication. A server answers that at once, even before earlier requests. ok is false if there is no such request.
 func (t *Tap) asked(xid int32) (q request, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,7 +78,7 @@ func (t *Tap) asked(xid int32) (q request, ok bool) {
 	return t.open[t.turn(xid)], true
 }
 
-// answered takes note that the request that an answer is to has it.
+// answered notes that the request of an answer is answered.
 func (t *Tap) answered(xid int32) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -93,8 +90,7 @@ func (t *Tap) turn(xid int32) int {
 	return max(0, slices.IndexFunc(t.open, func(q request) bool { return q.xid == xid && q.Op == model.OpAuth }))
 }
 
-// Conn returns a connection that does what c does, and listens. A Tap is for one
-// connection.
+// Conn returns a connection that does what c does, and listens. A Tap is for one connection.
 func (t *Tap) Conn(c net.Conn) net.Conn {
 	x := &tapped{Conn: c, tap: t}
 	x.hear[0] = t.afterHandshake(true, t.request)
@@ -122,14 +118,14 @@ func (x *tapped) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// follow takes the next bytes of one direction.
+// follow reads the next bytes of one direction.
 func (x *tapped) follow(f *jute.Frames, b []byte, hear func(packet []byte) error) {
 	if err := f.Feed(b, hear); err != nil {
 		x.tap.Broken(err)
 	}
 }
 
-// afterHandshake leaves out the first packet.
+// afterHandshake skips the first packet.
 func (t *Tap) afterHandshake(sent bool, hear func(packet []byte) error) func(packet []byte) error {
 	first := true
 	return func(packet []byte) error {
