@@ -11,27 +11,27 @@ import (
 	"zksim/model"
 )
 
-// client is one client, whose connections we make. Its Nemesis guards it.
+// client is a client whose connections we make. The mutex of its Nemesis guards it.
 type client struct {
 	n        *Nemesis
 	id       int
 	conn     *wire.Gated // the newest; nil before the first
-	server   int         // of it
+	server   int         // the server of conn
 	link     *link
 	session  int64
 	password []byte
 	granted  time.Duration        // the timeout of its session
 	welcomed int                  // handshakes that were answered with a session
 	seen     []int                // requests that fit each rule
-	written  []int                // and of these the writes
-	next     int                  // the server that the next connection is to; -1: any
-	delay    func() time.Duration // of the next event, which it is told of then; nil: none
+	written  []int                // how many of these are writes
+	next     int                  // the server of the next connection; -1: any
+	delay    func() time.Duration // called when the next event comes: how long it is held back; nil: none
 	gate     chan struct{}        // dials wait for it; nil: none does
 	refused  bool                 // dials fail
 	paused   chan struct{}        // the code waits for it
 }
 
-// link is what is known of the requests of one connection.
+// link is what is known about the requests of one connection.
 type link struct {
 	sent, answered int
 	lose, last     int  // the answer to this one is lost, or the last one; 0: none
@@ -39,7 +39,7 @@ type link struct {
 	ended          bool // the client has closed its session
 }
 
-// errRefused is what dialing says while nobody is to reach a server.
+// errRefused is the error of dialing while nobody may reach a server.
 var errRefused = errors.New("nemesis: connection refused")
 
 // open lets dials through.
@@ -67,8 +67,8 @@ func (c *client) resume() {
 	}
 }
 
-// stall makes the requests that follow wait for another connection: dials wait, and so does the code until the client
-// knows that this one is closed.
+// stall makes later requests wait for another connection. Dials wait, and the code waits until the client knows that
+// this connection is closed.
 func (c *client) stall() {
 	c.shut(false)
 	if c.paused != nil {
@@ -86,7 +86,7 @@ func (c *client) stall() {
 // stallDelay is how long a client may take to notice that its connection is closed.
 const stallDelay = 50 * time.Millisecond
 
-// connected reports whether there is a connection that nobody has closed.
+// connected reports whether there is an open connection.
 func (c *client) connected() bool {
 	if c.conn == nil {
 		return false
@@ -106,7 +106,7 @@ func (c *client) cut() {
 	}
 }
 
-// Dial is the dialer of a client. Each connection is heard by a tap.
+// Dial is the dialer of a client. A tap listens to each connection.
 func (n *Nemesis) Dial(ctx context.Context, id int, network, address string, tap *wire.Tap) (net.Conn, error) {
 	c := n.clients[id-1]
 	to, err := c.await(ctx, address)
@@ -130,7 +130,7 @@ func (n *Nemesis) Dial(ctx context.Context, id int, network, address string, tap
 // dialLimit bounds how long a server may take to accept a connection.
 const dialLimit = time.Second
 
-// await waits until the client may have a connection and returns the server that it is to.
+// await waits until the client may have a connection, and returns the server to connect to.
 func (c *client) await(ctx context.Context, address string) (int, error) {
 	n := c.n
 	for {
@@ -156,7 +156,7 @@ func (c *client) await(ctx context.Context, address string) (int, error) {
 	}
 }
 
-// reachable returns the server, or another one if nobody is to dial it; -1: none.
+// reachable returns the server, or another one if nobody may dial it; -1: none.
 func (n *Nemesis) reachable(i int) int {
 	for range n.o.Addrs {
 		if i >= 0 && !n.down[i] {
@@ -167,7 +167,7 @@ func (n *Nemesis) reachable(i int) int {
 	return -1
 }
 
-// sends decides about a packet of the client.
+// sends decides the fate of a packet of the client.
 func (c *client) sends(l *link, p *wire.Packet) wire.Fate {
 	if p.Kind != wire.Operation {
 		return wire.Pass
@@ -186,7 +186,7 @@ func (c *client) sends(l *link, p *wire.Packet) wire.Fate {
 	return n.request(c, p)
 }
 
-// receives decides about a packet of a server, and may hold it back.
+// receives decides the fate of a packet of a server, and may hold it back.
 func (c *client) receives(l *link, p *wire.Packet) wire.Fate {
 	n := c.n
 	n.mu.Lock()

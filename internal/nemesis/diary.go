@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Diary is what has struck, and when, in lines. It has a lock of its own, which is held for nothing else, so that it
-// can be read of a run that hangs.
+// Diary has a line for each fault that struck, with the time. Its lock is held for nothing else, so the diary of a run
+// that hangs can be read.
 type Diary struct {
 	begin time.Time
 
@@ -16,7 +16,7 @@ type Diary struct {
 	lines []string
 }
 
-// NewDiary returns an empty diary, whose times begin now.
+// NewDiary returns an empty diary. Its times begin now.
 func NewDiary() *Diary { return &Diary{begin: time.Now()} }
 
 // Tell adds a line.

@@ -10,7 +10,7 @@ import (
 	"zksim/model/history"
 )
 
-// strike is one blow of a fault: when it comes, and what else the seed decides about it.
+// strike is one strike of a fault: when it comes, and what else the seed decides about it.
 type strike struct {
 	rule   int    // in the plan
 	client int    // the request is one of this client
@@ -28,10 +28,10 @@ func (s *strike) String() string {
 	return fmt.Sprintf("c%d's %s %d", s.client, what, s.nth)
 }
 
-// at is the request, for comparison.
+// at identifies the request, for comparison.
 func (s *strike) at() strike { return strike{client: s.client, nth: s.nth, write: s.write} }
 
-// Where requests are drawn from: the first so many that fit.
+// How many requests that fit, from the first one, a strike is drawn from.
 const (
 	anyRequests   = 10
 	aimedRequests = 3 // at an operation or path, or writes
@@ -40,8 +40,8 @@ const (
 // drawTries bounds how often a part of a plan is drawn until it is not empty.
 const drawTries = 64
 
-// Draw draws the part of a plan that a seed has, as in the simulator, but never nothing of a plan that is not empty.
-// The rules that are left out stay in their places, with a budget of 0.
+// Draw draws the part of a plan for a seed, like the simulator, but never an empty part of a plan that is not empty.
+// Rules that are left out stay in their places, with a budget of 0.
 func Draw(p faults.Plan, seed uint64) faults.Plan {
 	random := rand.NewPCG(seed, 0)
 	for range drawTries {
@@ -73,7 +73,7 @@ func Part(p faults.Plan) (part faults.Plan) {
 }
 
 // draw returns when the rules of a plan strike: at requests that clients make in the usual run, if that is known. Each
-// rule has random numbers of its own, so that the same rule strikes the same requests in a plan with others.
+// rule has its own random numbers, so it strikes the same requests whatever other rules the plan has.
 func draw(p faults.Plan, seed uint64, clients int, usual *history.History) []strike {
 	var all []strike
 	places := map[string]uint64{}
@@ -87,7 +87,7 @@ func draw(p faults.Plan, seed uint64, clients int, usual *history.History) []str
 			for range drawTries {
 				s.client, s.nth, s.salt = pick(&r, clients, random, made), r.Aim.Nth, random.Uint64()
 				if s.nth == 0 {
-					// half of what is aimed at nothing in particular is aimed at writes, which matter most
+					// half of the strikes without an aim go to writes, which matter most
 					n := made[s.client]
 					s.write = r.Aim.Op == "" && s.salt>>40%2 == 0 && (n.all == 0 || n.writes > 0)
 					s.nth = 1 + int(random.Uint64()%uint64(n.span(&r, s.write)))
@@ -106,10 +106,11 @@ func draw(p faults.Plan, seed uint64, clients int, usual *history.History) []str
 	return all
 }
 
-// made is how many requests a client makes that fit a rule, and how many of these are writes; 0: none, or not known.
+// made is how many requests of a client fit a rule, and how many of these are writes; 0: none, or unknown.
 type made struct{ all, writes int }
 
-// fitting returns what fits a rule in the usual run, by client, of which a rule may name one that there is not.
+// fitting returns how many requests fit a rule in the usual run, by client. A rule may name a client that does not
+// exist.
 func fitting(r *faults.Rule, clients int, usual *history.History) []made {
 	list := make([]made, max(clients, r.Aim.Client)+1)
 	if usual == nil {
@@ -128,10 +129,10 @@ func fitting(r *faults.Rule, clients int, usual *history.History) []made {
 	return list
 }
 
-// closing is the request that nothing strikes.
+// closing is the operation that no fault strikes.
 var closing = model.OpCloseSession.String()
 
-// span returns among how many requests a strike is drawn.
+// span returns from how many requests a strike is drawn.
 func (m made) span(r *faults.Rule, write bool) int {
 	most, n := anyRequests, m.all
 	if r.Aim.Op != "" || r.Aim.Path != "" || write {
@@ -146,7 +147,7 @@ func (m made) span(r *faults.Rule, write bool) int {
 	return most
 }
 
-// pick draws a client, of those that make what is struck, or of all if none is known to.
+// pick draws a client from those known to make requests that are struck, or from all if none is known.
 func pick(r *faults.Rule, clients int, random *rand.PCG, made []made) int {
 	var able []int
 	for k := 1; k <= clients; k++ {
@@ -164,7 +165,7 @@ func pick(r *faults.Rule, clients int, random *rand.PCG, made []made) int {
 	return 1 + int(x%uint64(clients))
 }
 
-// faultNumber is the place of a fault among those of real ensembles.
+// faultNumber is the position of a fault among those of real ensembles.
 func faultNumber(name string) uint64 {
 	for i := range faults.RealTable {
 		if faults.RealTable[i].Name == name {

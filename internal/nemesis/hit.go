@@ -10,7 +10,7 @@ import (
 	"zksim/internal/wire"
 )
 
-// hit makes a fault strike at a request of c, and says what becomes of that. n.mu is held.
+// hit makes a fault strike at a request of c, and returns the request's fate. n.mu is held.
 func (n *Nemesis) hit(c *client, s *strike, r *faults.Rule, about string) wire.Fate {
 	if r.Fault == "pause" && r.Aim.Server != "" || slices.Contains(servers, r.Fault) {
 		if r.Fault == "depose" {
@@ -20,7 +20,7 @@ func (n *Nemesis) hit(c *client, s *strike, r *faults.Rule, about string) wire.F
 		return wire.Pass
 	}
 	tell := func() { n.record(s, fmt.Sprintf("%s c%d", r.Fault, c.id), about) }
-	switch r.Fault { // those that may find nothing to strike
+	switch r.Fault { // the faults that may find nothing to strike
 	case "watch-delay":
 		c.delay = func() time.Duration {
 			tell()
@@ -99,8 +99,8 @@ func all(list []context.CancelFunc) {
 	}
 }
 
-// Connections is the faults that happen to a client whether it has a request on its way or waits for nothing but a
-// watch. Half of them come when the request has been answered.
+// Connections are the faults that happen to a client whether it has a request on its way or only waits for a watch.
+// Half of them come when the request has been answered.
 var Connections = []string{"disconnect", "failover", "expire", "late-request", "learn-late", "pause", "black-hole"}
 
 // later reports whether the strike comes a moment after its request.
@@ -124,8 +124,8 @@ func (n *Nemesis) hitLater(c *client, s *strike, r *faults.Rule, about string) {
 	}
 }
 
-// expire ends the session of a client that has no connection and cannot get one, after a while: a third of the timeout
-// is the time to act on that, since a client gives a connection up after two thirds of it.
+// expire ends, after a while, the session of a client that has no connection and cannot get one. A client gives a
+// connection up after two thirds of the timeout, so a third is left to act on that.
 func (n *Nemesis) expire(c *client, after time.Duration) {
 	if n.sleep(after) {
 		n.endSession(c)
@@ -135,7 +135,7 @@ func (n *Nemesis) expire(c *client, after time.Duration) {
 	c.open()
 }
 
-// closed waits until a connection is closed, or somebody heals.
+// closed waits until a connection is closed, or Heal is called.
 func (n *Nemesis) closed(conn *wire.Gated) {
 	select {
 	case <-conn.Closed():
@@ -143,7 +143,7 @@ func (n *Nemesis) closed(conn *wire.Gated) {
 	}
 }
 
-// endBehind ends the session of a client when the answer that is the last one has arrived.
+// endBehind ends the session of a client when the final answer has arrived.
 func (n *Nemesis) endBehind(c *client, conn *wire.Gated, l *link) {
 	n.closed(conn)
 	n.mu.Lock()
@@ -165,8 +165,8 @@ func (n *Nemesis) learnLate(c *client, conn *wire.Gated) {
 // learnDelay is how long a client goes on after its session has ended.
 const learnDelay = 100 * time.Millisecond
 
-// endSession ends the session of a client by a connection of its own, to any server that lets it. While an election
-// goes on none does: then, at last, it lives on.
+// endSession ends the session of a client over a separate connection, to any server that accepts it. No server does
+// during an election; if that lasts too long, the session lives on.
 func (n *Nemesis) endSession(c *client) {
 	n.mu.Lock()
 	session, password := c.session, c.password
@@ -192,13 +192,13 @@ func (n *Nemesis) endSession(c *client) {
 	n.diary.Tell("session 0x%x of c%d is not closed: %v", session, c.id, last)
 }
 
-// How often, and for how long at a time, it is tried to end a session.
+// How often endSession tries to end a session, and for how long each time.
 const (
 	endTries = 20
 	endLimit = time.Second
 )
 
-// pause lets a client sleep, for longer than its session lives or only for a while.
+// pause makes a client sleep, for longer than its session lives or only for a while.
 func (n *Nemesis) pause(c *client, conn *wire.Gated, s *strike) {
 	d := n.o.Timeout / 4
 	if s.salt%2 == 0 {

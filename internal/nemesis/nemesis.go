@@ -1,6 +1,6 @@
-// Package nemesis brings faults about on a real ensemble: those of connections between clients and servers, which are
-// made by its dialers, and those of servers that this process has started. What strikes, and at which request of which
-// client, is decided by a plan and a seed, not by the clock. It knows no recipe and no checker.
+// Package nemesis causes faults on a real ensemble: of connections between clients and servers, which its dialers make,
+// and of servers that this process has started. A plan and a seed decide what strikes, and at which request of which
+// client; the clock does not. It knows no recipe and no checker.
 package nemesis
 
 import (
@@ -19,22 +19,22 @@ import (
 	"zksim/sim"
 )
 
-// Options say what a Nemesis is about.
+// Options configure a Nemesis.
 type Options struct {
-	Plan    faults.Plan // all of which is to strike; see Draw
+	Plan    faults.Plan // everything in it has to strike; see Draw
 	Seed    uint64
 	Clients int
-	Timeout time.Duration      // of sessions, as clients ask for it; see Grant
+	Timeout time.Duration      // of sessions, as clients request it; see Grant
 	Addrs   []string           // of the servers
-	Servers *zkserver.Ensemble // these servers, if they are ours; else nil
-	Usual   *history.History   // of these clients in a run in which nothing strikes; nil: not known
-	Root    string             // the folder of the run, of which aims at paths and the diary do not know
+	Servers *zkserver.Ensemble // these servers, if they are ours; otherwise nil
+	Usual   *history.History   // a run of these clients in which nothing strikes; nil: unknown
+	Root    string             // the folder of the run; aims at paths and the diary leave it out
 
 	// Record gets the faults, as they strike.
 	Record func(history.Event)
 	// Diary gets what strikes, and what comes of it.
 	Diary *Diary
-	// Cancels returns what cancels the contexts of a client that may be cancelled.
+	// Cancels returns functions that cancel the cancellable contexts of a client.
 	Cancels func(client int) []context.CancelFunc
 }
 
@@ -42,9 +42,9 @@ type Options struct {
 type Nemesis struct {
 	o       Options
 	diary   *Diary
-	ctx     context.Context // of what takes time; done when it heals
+	ctx     context.Context // of actions that take time; done at Heal
 	cancel  context.CancelFunc
-	actions chan func() // what happens to servers, one after the other
+	actions chan func() // actions on servers, one after the other
 	running sync.WaitGroup
 
 	mu      sync.Mutex // guards what follows
@@ -54,8 +54,8 @@ type Nemesis struct {
 	over    bool // nothing strikes any more
 	busy    int  // actions that were begun and have not ended
 	last    time.Time
-	down    map[int]bool // servers that nobody is to dial, by index
-	dead    map[int]bool // that were killed
+	down    map[int]bool // servers that nobody may dial, by index
+	dead    map[int]bool // servers that were killed, by index
 	deposed *deposed
 	failed  []error
 }
@@ -83,8 +83,8 @@ func New(o Options) *Nemesis {
 	return n
 }
 
-// Grant returns the longest session timeout that clients have been granted, by which all goes from now on: servers have
-// bounds of their own. It is called between the first connections of the clients and their requests.
+// Grant returns the longest session timeout that clients have been granted, and uses it from now on: servers have
+// bounds of their own. Call it between the first connections of the clients and their requests.
 func (n *Nemesis) Grant() time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -103,8 +103,8 @@ func (n *Nemesis) Struck() []int {
 	return slices.Clone(n.struck)
 }
 
-// Spent reports whether nothing more will strike and nothing is going on: all has struck, no event is to be held back,
-// or no client has made a request for so long.
+// Spent reports whether nothing more will strike and nothing is going on: everything has struck and no event is to be
+// held back, or nothing has happened for longer than idle.
 func (n *Nemesis) Spent(idle time.Duration) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -131,15 +131,15 @@ func (n *Nemesis) Wait(client int) {
 	}
 }
 
-// record writes a fault into the diary and the history, and n.mu is held.
+// record writes a fault into the diary and the history. n.mu is held.
 func (n *Nemesis) record(s *strike, name, about string) {
 	n.struck[s.rule]++
 	n.diary.Tell("%s, at %s%s", name, s, about)
 	n.o.Record(history.Event{Kind: history.Fault, Op: name, Client: int32(s.client)})
 }
 
-// start does something that takes time, in a goroutine of its own or, if it happens to servers, when all that has been
-// begun before has ended. n.mu is held.
+// start does something that takes time: in a goroutine of its own or, if it happens to servers, after everything that
+// was begun before has ended. n.mu is held.
 func (n *Nemesis) start(servers bool, act func()) {
 	n.busy++
 	do := func() {
@@ -155,13 +155,13 @@ func (n *Nemesis) start(servers bool, act func()) {
 	n.running.Go(do)
 }
 
-// ends takes note that an action has ended. n.mu is held.
+// ends notes that an action has ended. n.mu is held.
 func (n *Nemesis) ends() {
 	n.busy--
 	n.last = time.Now()
 }
 
-// sleep waits, and reports whether nobody heals meanwhile.
+// sleep waits for d, and reports whether Heal was not called meanwhile.
 func (n *Nemesis) sleep(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -173,7 +173,7 @@ func (n *Nemesis) sleep(d time.Duration) bool {
 	}
 }
 
-// fail takes note of an action that did not work.
+// fail notes an action that did not work.
 func (n *Nemesis) fail(err error) {
 	if err == nil || n.ctx.Err() != nil {
 		return
@@ -184,7 +184,7 @@ func (n *Nemesis) fail(err error) {
 	n.diary.Tell("failed: %v", err)
 }
 
-// request decides what becomes of a request, the latest of c. n.mu is held.
+// request decides the fate of a request, the latest of c. n.mu is held.
 func (n *Nemesis) request(c *client, p *wire.Packet) wire.Fate {
 	n.last = time.Now()
 	if n.over {
@@ -223,7 +223,7 @@ func (n *Nemesis) request(c *client, p *wire.Packet) wire.Fate {
 	return fate
 }
 
-// below returns a path as it is below the folder of the run.
+// below returns a path relative to the folder of the run.
 func (n *Nemesis) below(path string) string {
 	if path == n.o.Root {
 		return "/"
@@ -231,7 +231,7 @@ func (n *Nemesis) below(path string) string {
 	return strings.TrimPrefix(path, n.o.Root)
 }
 
-// words says what a request is, as "create /a" or "multi of create /a and delete /b".
+// words describes a request, as in "create /a" or "multi of create /a and delete /b".
 func (n *Nemesis) words(q *model.Request) string {
 	var parts []string
 	for i := range q.Ops {
@@ -247,7 +247,7 @@ func (n *Nemesis) words(q *model.Request) string {
 }
 
 // Heal ends all faults: nothing strikes any more, servers run and reach each other, connections are open. It returns
-// when all servers serve; those that are not ours are taken to.
+// when all servers serve; servers that are not ours are assumed to.
 func (n *Nemesis) Heal(ctx context.Context) error {
 	n.mu.Lock()
 	n.over = true
@@ -255,7 +255,7 @@ func (n *Nemesis) Heal(ctx context.Context) error {
 	n.cancel()
 	n.thaw()
 	n.running.Wait()
-	n.thaw() // what ended only now may have left something
+	n.thaw() // actions that ended only now may have left something
 	n.mu.Lock()
 	failed := errors.Join(n.failed...)
 	n.mu.Unlock()
@@ -285,7 +285,7 @@ func (n *Nemesis) thaw() {
 	}
 }
 
-// revive restarts servers that are dead and waits for all.
+// revive restarts servers that are dead, and waits for all.
 func (n *Nemesis) revive(ctx context.Context) error {
 	e := n.o.Servers
 	errs := make([]error, len(n.o.Addrs))

@@ -12,10 +12,10 @@ import (
 	"zksim/model"
 )
 
-// servers is the faults that happen to servers, one after the other.
+// servers are the faults that happen to servers, one after the other.
 var servers = []string{"kill", "part", "depose", "elect", "stale-read"}
 
-// Limits of what servers may take.
+// How long servers may take.
 const (
 	electionLimit = 30 * time.Second
 	restartLimit  = 45 * time.Second
@@ -71,7 +71,7 @@ func (n *Nemesis) server(s *strike, r *faults.Rule, about string) {
 	n.fail(n.o.Servers.AwaitServing(serve))
 }
 
-// targets returns the servers that are struck, by their indexes.
+// targets returns the indexes of the servers that are struck.
 func (n *Nemesis) targets(s *strike, r *faults.Rule, leader int) []int {
 	all := len(n.o.Addrs)
 	follower := (leader + 1 + int(s.salt>>1%2)) % all
@@ -92,7 +92,7 @@ func (n *Nemesis) targets(s *strike, r *faults.Rule, leader int) []int {
 	return []int{int(s.salt >> 2 % uint64(all))}
 }
 
-// while is how long a server is gone: shorter or longer than the others wait for it.
+// while is how long a server is gone: for a shorter or longer time than the others wait for it.
 func (n *Nemesis) while(s *strike) time.Duration {
 	if s.salt%2 == 0 {
 		return n.o.Servers.Patience() / 2
@@ -112,7 +112,7 @@ func (n *Nemesis) kill(list []int, d time.Duration) {
 	}
 }
 
-// restart starts servers that were killed. Several need each other to serve.
+// restart starts servers that were killed. Several of them need each other to serve.
 func (n *Nemesis) restart(list []int) {
 	ctx, cancel := context.WithTimeout(n.ctx, restartLimit)
 	defer cancel()
@@ -155,7 +155,7 @@ func (n *Nemesis) stop(list []int, d time.Duration) {
 	}
 }
 
-// staleRead moves a client to a follower, and cuts that off for less than it notices.
+// staleRead moves a client to a follower, and cuts the follower off for too short a time to notice.
 func (n *Nemesis) staleRead(c *client, follower int) {
 	n.mu.Lock()
 	c.next = follower
@@ -176,7 +176,7 @@ func (n *Nemesis) staleRead(c *client, follower int) {
 	n.o.Servers.Join(follower)
 }
 
-// deposed is a leader that is stopped, while another one serves, and will go on.
+// deposed is a leader that is stopped while another one serves, and that will go on.
 type deposed struct {
 	server int
 	rule   *faults.Rule
@@ -185,13 +185,13 @@ type deposed struct {
 	wake   func()
 }
 
-// writes is the operations whose answers may be lost when a leader that was deposed goes on.
+// writes are the operations whose answers may be lost when a deposed leader goes on.
 var writes = []model.Op{model.OpCreate, model.OpCreate2, model.OpDelete, model.OpSetData, model.OpMulti,
 	model.OpCreateContainer, model.OpCreateTTL}
 
-// takes reports whether the answer is lost: the first one of a client since it has its connection to a server of the
-// new leader, to a write that the rule is for. The old leader goes on at once, and the client moves to it: it has seen
-// nothing that the old one has not.
+// takes reports whether an answer is lost: the first answer to a client on its connection to a server of the new
+// leader, if it is to a write that the rule is for. The old leader goes on at once, and the client moves to it: the
+// client has seen nothing that the old leader has not.
 func (d *deposed) takes(c *client, l *link, p *wire.Packet) bool {
 	if d.taken || d.hit == nil || l.answered != 1 || c.link != l || c.server == d.server || p.Err != model.OK ||
 		!slices.Contains(writes, p.Request.Op) || d.rule.Aim.Client > 0 && d.rule.Aim.Client != c.id {
@@ -206,14 +206,15 @@ func (d *deposed) takes(c *client, l *link, p *wire.Packet) bool {
 	return true
 }
 
-// How long, after the new leader serves, the old one stays stopped at most.
+// How long at most the old leader stays stopped after the new one serves.
 const (
 	firstWrite = 3 * time.Second        // until the first request of a client is a write
 	othersMove = 300 * time.Millisecond // while others change what it does not learn
 )
 
-// depose stops the leader until another one serves. Meanwhile clients wait for connections, and so do the requests
-// that they make. Then it goes on: as a client is not told of its first write, or with a client that still waits.
+// depose stops the leader until another one serves. Meanwhile clients wait for connections, and their requests wait
+// too. Then the old leader goes on: when a client loses the answer to its first write, or with a client that still
+// waits.
 func (n *Nemesis) depose(ctx context.Context, s *strike, r *faults.Rule, leader int) {
 	n.mu.Lock()
 	victim := n.clients[s.client-1]
