@@ -7,15 +7,15 @@ import (
 	"go/types"
 )
 
-// room is what is known of the channel in a local variable.
+// room is what is known about the channel in a local variable.
 type room struct {
-	capacity int64 // that it is made with
-	sends    int   // at how many places something is sent
+	capacity int64 // of the channel when it is made
+	sends    int   // how many places send
 	at       token.Pos
 	changed  bool // the variable gets another value later
 }
 
-// findRooms collects the local variables whose first value is made with room.
+// findRooms collects the local variables whose first value is a channel with room.
 func (s *scan) findRooms(f *ast.File) {
 	of := func(e ast.Expr) *room {
 		id, ok := ast.Unparen(e).(*ast.Ident)
@@ -64,8 +64,8 @@ func (s *scan) addRoom(id *ast.Ident, value ast.Expr) {
 	}
 }
 
-// hasRoom reports whether a send never blocks: the channel is in a local variable, was
-// made with room for a value from each place that sends, and no loop repeats this one.
+// hasRoom reports whether a send never blocks: the channel is in a local variable, was made with room for one value
+// from each place that sends, and no loop repeats this send.
 func (s *scan) hasRoom(n *ast.SendStmt) bool {
 	id, ok := ast.Unparen(n.Chan).(*ast.Ident)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// purePackages have functions that do nothing but look at their arguments.
+// purePackages have functions that only look at their arguments.
 var purePackages = []string{"bytes", "cmp", "path", "slices", "strconv", "strings", "unicode", "unicode/utf8"}
 
 // sums are the assignments whose order does not matter for integers.
@@ -15,8 +15,7 @@ var sums = []token.Token{
 	token.ADD_ASSIGN, token.SUB_ASSIGN, token.MUL_ASSIGN, token.OR_ASSIGN, token.AND_ASSIGN, token.XOR_ASSIGN,
 }
 
-// call judges a call whose results are not used: of delete, or one that sorts
-// something of this pass of the loop.
+// call judges a call whose results are not used: delete, or a call that sorts something of this pass of the loop.
 func (l *loop) call(e ast.Expr) bool {
 	n, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok || len(n.Args) == 0 {
@@ -30,8 +29,7 @@ func (l *loop) call(e ast.Expr) bool {
 	return len(n.Args) == 1 && o != nil && l.own(o) && slices.Contains(sorters, l.callee(n))
 }
 
-// goesOn reports whether a change leaves the loop's map with the keys that are still to
-// come.
+// goesOn reports whether a change leaves the keys that are still to come in the loop's map.
 func (l *loop) goesOn(to ast.Expr) bool {
 	x, ok := ast.Unparen(to).(*ast.IndexExpr)
 	return !ok || l.atKey(to) || types.ExprString(x.X) != l.mapped
@@ -83,9 +81,8 @@ func (l *loop) place(to ast.Expr) bool {
 	return false
 }
 
-// set judges "to = value", which comes to the same in any order if to is an element of
-// a map at the key of this one, or gets the same constant from everybody; or if it is
-// a list that is sorted behind the loop, or the largest or smallest of all.
+// set judges "to = value". The order does not matter if to is an element of a map at the key of this pass, always gets
+// the same constant, is a list that is sorted after the loop, or is the largest or smallest of all.
 func (l *loop) set(to, value ast.Expr) bool {
 	l.effects++
 	switch {
@@ -120,8 +117,7 @@ func isEmpty(e ast.Expr) bool {
 
 func same(a, b ast.Expr) bool { return types.ExprString(a) == types.ExprString(b) }
 
-// pure reports whether an expression does nothing, and reads nothing that the loop
-// changes.
+// pure reports whether an expression has no effect and reads nothing that the loop changes.
 func (l *loop) pure(e ast.Expr) bool {
 	if e == nil {
 		return true
@@ -152,7 +148,7 @@ func (l *loop) pure(e ast.Expr) bool {
 	return ok
 }
 
-// isChain reports whether e is a name with fields behind it, and nothing else.
+// isChain reports whether e is only a name followed by fields.
 func isChain(e ast.Expr) bool {
 	switch x := e.(type) {
 	case *ast.Ident:

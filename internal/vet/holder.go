@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// marks are the types that make a function that gets one simulated.
+// marks are the types that make a function simulated if it gets one.
 var marks = []string{"zksim/recipes.Conn", "zksim/recipes.Env", "zksim/scenarios/engine.Process",
 	"zksim/scenarios/engine.Object"}
 
 // holder tells which types are marks, or hold one.
 type holder struct {
 	pkg  *types.Package
-	seen map[types.Type]bool // by the present question
+	seen map[types.Type]bool // in the current query
 }
 
 // simulates reports whether the signature makes a function simulated.
@@ -34,13 +34,12 @@ func (h *holder) simulates(sig *types.Signature) bool {
 	return false
 }
 
-// holds follows pointers, embedded interfaces, the constraints of type parameters, and
-// the fields of struct types of this package. It does not look into those of other
-// packages: what has only a *recipes.Lock may be any code, and simulated code that waits
-// for something else has an Env of its own.
+// holds reports whether t is a mark or holds one. It follows pointers, embedded interfaces, the constraints of type
+// parameters, and the fields of struct types of this package. It does not look into struct types of other packages:
+// code that only has a *recipes.Lock may be any code, and simulated code that waits for something else has its own Env.
 func (h *holder) holds(t types.Type) bool {
 	t = types.Unalias(t)
-	if h.seen[t] { // and then it does not, or the answer was found
+	if h.seen[t] { // it holds none, or the answer was already found
 		return false
 	}
 	h.seen[t] = true

@@ -20,8 +20,7 @@ type ignore struct {
 	used        bool
 }
 
-// ignores are the comments of a package, those for one line before those for a
-// function.
+// ignores are the comments of a package; comments for one line come before those for a function.
 type ignores []*ignore
 
 // silence reports whether a comment covers pos.
@@ -47,8 +46,7 @@ func (all ignores) idle() []analysis.Diagnostic {
 	return found
 }
 
-// ignoresOf reads the comments of a package, and complains of those that say too
-// little.
+// ignoresOf reads the comments of a package, and reports those that say too little.
 func ignoresOf(pass *analysis.Pass) (ignores, []analysis.Diagnostic, error) {
 	var lines, functions ignores
 	var found []analysis.Diagnostic
@@ -104,8 +102,7 @@ func complain(text string) string {
 	return ""
 }
 
-// newIgnore finds out what a comment covers: the function that it belongs to, the rest
-// of its line, or the line below it.
+// newIgnore finds what a comment covers: the function that it belongs to, its own line, or the line below it.
 func newIgnore(pass *analysis.Pass, c *ast.Comment, group *ast.CommentGroup, decl *ast.FuncDecl) (*ignore, error) {
 	line := func(pos token.Pos) int { return pass.Fset.PositionFor(pos, false).Line }
 	at := pass.Fset.PositionFor(c.Pos(), false)

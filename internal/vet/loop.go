@@ -9,19 +9,18 @@ import (
 	"strings"
 )
 
-// loop is a range over a map whose order is in question. The rule is simple: what a
-// statement changes becomes the same in any order, no statement reads what the loop
-// changes, and nothing is left undone because the loop ends early. It does not know
-// when two pointers are equal.
+// loop is a range over a map whose order is in question. The order is free if what each statement changes ends up the
+// same in any order, no statement reads what the loop changes, and nothing is left undone because the loop ends early.
+// A loop does not know when two pointers are equal.
 type loop struct {
 	*scan
 	whole   *ast.RangeStmt
 	mapped  string                     // the map, as the source writes it
 	key     types.Object               // nil: none
-	kinds   map[string]map[string]bool // by the path of what is changed, the ways in which it is
+	kinds   map[string]map[string]bool // by the path of what is changed, the ways in which it is changed
 	exits   map[string]bool            // how the loop ends early
 	effects int                        // statements that change something, other than just before an exit
-	inner   int                        // loops and switches in the loop around the present statement
+	inner   int                        // loops and switches in the loop around the current statement
 }
 
 // orderFree reports whether a range over a map does the same in any order.
@@ -66,7 +65,7 @@ func (l *loop) collect() {
 	})
 }
 
-// kind is the same for assignments that may happen in any order.
+// kind classifies an assignment. Assignments of the same kind may happen in any order.
 func (l *loop) kind(n *ast.AssignStmt, lhs ast.Expr, i int) string {
 	switch {
 	case n.Tok == token.ADD_ASSIGN || n.Tok == token.SUB_ASSIGN:
@@ -81,7 +80,7 @@ func (l *loop) kind(n *ast.AssignStmt, lhs ast.Expr, i int) string {
 	return fmt.Sprint(lhs.Pos())
 }
 
-// change notes a change of a variable that the loop does not make anew in each pass.
+// change notes a change of a variable that is not local to a pass of the loop.
 func (l *loop) change(e ast.Expr, kind string) {
 	o := l.base(e)
 	if o == nil || l.own(o) {
@@ -94,8 +93,8 @@ func (l *loop) change(e ast.Expr, kind string) {
 	l.kinds[path][kind] = true
 }
 
-// path names a variable or a field of one: the elements of a map or a list have the
-// path of the whole. It is "" for what has no name.
+// path names a variable or a field of one. Elements of a map or a list have the path of the whole. It is "" for an
+// expression without a name.
 func (l *loop) path(e ast.Expr) string {
 	switch x := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -114,8 +113,7 @@ func (l *loop) path(e ast.Expr) string {
 	return ""
 }
 
-// changes reports whether the loop changes what is at a path, a part of it, or
-// something that it is a part of.
+// changes reports whether the loop changes what is at a path, a part of it, or a whole that it is part of.
 func (l *loop) changes(path string) bool {
 	for changed := range l.kinds {
 		if strings.HasPrefix(changed+".", path+".") || strings.HasPrefix(path+".", changed+".") {
@@ -125,7 +123,7 @@ func (l *loop) changes(path string) bool {
 	return false
 }
 
-// base is the variable in which the memory of an expression is found, or nil.
+// base is the variable that holds the memory of an expression, or nil.
 func (l *loop) base(e ast.Expr) types.Object {
 	for {
 		switch x := ast.Unparen(e).(type) {
@@ -146,8 +144,7 @@ func (l *loop) base(e ast.Expr) types.Object {
 // own reports whether a variable belongs to one pass of the loop.
 func (l *loop) own(o types.Object) bool { return l.whole.Pos() <= o.Pos() && o.Pos() < l.whole.End() }
 
-// atKey reports whether e is an element of a map at the key of the loop, which is
-// another element in each pass.
+// atKey reports whether e is an element of a map at the key of the loop, so a different element in each pass.
 func (l *loop) atKey(e ast.Expr) bool {
 	x, ok := ast.Unparen(e).(*ast.IndexExpr)
 	if !ok || l.key == nil || !l.isMap(x.X) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// banned is what is wrong with functions, methods and variables of other packages, and what to use instead, with their
-// names, as FullName writes them. A mention is enough: a function can be called later.
+// banned says what is wrong with functions, methods and variables of other packages, and what to use instead. The names
+// are as FullName writes them. A mention is enough: a function can be called later.
 var banned = []struct{ why, names string }{
 	{"blocks outside of the simulator; use Env.Sleep", "time.Sleep"},
 	{"waits for the real clock; use Env.Sleep, or Env.WithTimeout and Env.Await",
@@ -48,13 +48,13 @@ var banned = []struct{ why, names string }{
 			"(*os/exec.Cmd).Start"},
 }
 
-// What is wrong with random numbers that nothing but the machine decides.
+// What is wrong with random numbers that only the machine decides.
 const (
 	isRandom = "draws what no seed of the simulator decides; use Env.UUID for names, or rand.New with a fixed seed"
 	isSecret = "draws what no seed of the simulator decides; use Env.UUID"
 )
 
-// bannedNames says by name what is wrong.
+// bannedNames says what is wrong, by name.
 var bannedNames = func() map[string]string {
 	why := map[string]string{}
 	for _, b := range banned {
@@ -65,11 +65,11 @@ var bannedNames = func() map[string]string {
 	return why
 }()
 
-// Names are the functions, methods and variables that Banned knows by name, with what it says of them.
+// Names returns the functions, methods and variables that Banned knows by name, with what it says about them.
 func Names() map[string]string { return maps.Clone(bannedNames) }
 
-// Banned says what is wrong with the use of an object of another package in code that must do the same in every run,
-// and what to use instead: "reads the real clock; use Env.Now". It is "" if nothing is.
+// Banned says what is wrong with using an object of another package in code that must do the same in every run, and
+// what to use instead: "reads the real clock; use Env.Now". It returns "" if nothing is wrong.
 func Banned(o types.Object) string {
 	name := FullName(o)
 	if why := bannedNames[name]; why != "" {
@@ -81,12 +81,12 @@ func Banned(o types.Object) string {
 		return ""
 	}
 	switch o.Pkg().Path() {
-	case "crypto/rand", "hash/maphash": // of which even a Hash has a new seed in every process
+	case "crypto/rand", "hash/maphash": // even a maphash.Hash has a new seed in every process
 		if name != "" {
 			return isSecret
 		}
 	case "math/rand", "math/rand/v2":
-		// What has a seed of its own is decided by it.
+		// A generator with its own seed is decided by that.
 		if o.Parent() == o.Pkg().Scope() && !strings.HasPrefix(o.Name(), "New") {
 			return isRandom
 		}
@@ -94,8 +94,8 @@ func Banned(o types.Object) string {
 	return ""
 }
 
-// FullName is the name of an object of package level or of a method, with its import path, and "" for others, such as
-// fields and what the language has built in.
+// FullName is the name of a package-level object or a method, with its import path. It is "" for others, such as fields
+// and built-ins.
 func FullName(o types.Object) string {
 	if f, ok := o.(*types.Func); ok {
 		return f.Origin().FullName()

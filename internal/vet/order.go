@@ -12,16 +12,16 @@ var iterators = map[string]bool{
 	"maps.All": true, "maps.Keys": true, "maps.Values": true, "(reflect.Value).MapRange": true,
 }
 
-// Iterates reports whether an object is a function that ranges over a map, in whatever order.
+// Iterates reports whether an object is a function that ranges over a map, in any order.
 func Iterates(o types.Object) bool {
 	name := FullName(o)
 	return iterators[name] || name == "(reflect.Value).MapKeys"
 }
 
-// RangesMap reports whether a range over t is, or for a type parameter may be, one over a map.
+// RangesMap reports whether a range over t is a range over a map, or may be one if t is a type parameter.
 func RangesMap(t types.Type) bool { return ranges[*types.Map](t) }
 
-// consumers take an iterator, and do the same in whatever order.
+// consumers take an iterator, and do the same in any order.
 var consumers = []string{"slices.Sorted", "slices.SortedFunc", "slices.SortedStableFunc", "maps.Collect", "maps.Insert"}
 
 // sorters sort their first argument.
@@ -30,9 +30,8 @@ var sorters = []string{
 	"sort.Float64s", "sort.Ints", "sort.Slice", "sort.SliceStable", "sort.Sort", "sort.Stable", "sort.Strings",
 }
 
-// iteratesFree reports whether the order of the iterator over a map that is being
-// looked at cannot show: it is consumed by something like slices.Sorted, or by a range
-// or a slices.Collect that are judged like a range over the map.
+// iteratesFree reports whether the order of the current iterator over a map cannot show. It cannot if something like
+// slices.Sorted consumes it. A range or a slices.Collect is judged like a range over the map.
 func (s *scan) iteratesFree() bool {
 	i := len(s.stack) - 1 // at the identifier
 	if _, ok := s.stack[i-1].node.(*ast.SelectorExpr); ok {
@@ -57,7 +56,7 @@ func (s *scan) iteratesFree() bool {
 	return false
 }
 
-// callee is the full name of the function of another package that is called, or "".
+// callee is the full name of the called function of another package, or "".
 func (s *scan) callee(call *ast.CallExpr) string {
 	fun := ast.Unparen(call.Fun)
 	if x, ok := fun.(*ast.IndexExpr); ok { // explicit type arguments
@@ -74,7 +73,7 @@ func (s *scan) callee(call *ast.CallExpr) string {
 	return ""
 }
 
-// sortedAfter reports whether the slice is sorted behind pos, in the same function.
+// sortedAfter reports whether the slice is sorted after pos, in the same function.
 func (s *scan) sortedAfter(list ast.Expr, pos token.Pos) bool {
 	var body ast.Node
 	for i := len(s.stack) - 1; i >= 0 && body == nil; i-- {
@@ -92,7 +91,7 @@ func (s *scan) sortedAfter(list ast.Expr, pos token.Pos) bool {
 		if !ok || call.Pos() < pos || len(call.Args) == 0 || !slices.Contains(sorters, s.callee(call)) {
 			return !found
 		}
-		ast.Inspect(call.Args[0], func(n ast.Node) bool { // sort.Sort(byName(list)), too
+		ast.Inspect(call.Args[0], func(n ast.Node) bool { // also sort.Sort(byName(list))
 			if e, ok := n.(ast.Expr); ok && types.ExprString(e) == want {
 				found = true
 			}

@@ -21,7 +21,7 @@ type scan struct {
 	rooms    map[types.Object]*room
 }
 
-// newScan is ready for the files of a package.
+// newScan returns a scan that is ready for the files of a package.
 func newScan(pass *analysis.Pass) *scan {
 	s := &scan{
 		pass:     pass,
@@ -37,7 +37,7 @@ func newScan(pass *analysis.Pass) *scan {
 	return s
 }
 
-// place is a node that is being looked at, and the unit that it belongs to.
+// place is a node on the path to the current one, and the unit that it belongs to.
 type place struct {
 	node ast.Node
 	unit *unit
@@ -154,8 +154,8 @@ func (s *scan) visit(n ast.Node) {
 	}
 }
 
-// IsPoll reports whether a select statement has one case and a default: it never waits, and what it does is decided by
-// the channel alone.
+// IsPoll reports whether a select statement has one case and a default: it never waits, and the channel alone decides
+// what it does.
 func IsPoll(n *ast.SelectStmt) bool {
 	isDefault := func(c ast.Stmt) bool { return c.(*ast.CommClause).Comm == nil }
 	return len(n.Body.List) == 2 && slices.ContainsFunc(n.Body.List, isDefault)
@@ -213,8 +213,7 @@ func (s *scan) mention(id *ast.Ident) {
 	}
 }
 
-// begin is where a name that is being looked at begins, with its package if it has one
-// there.
+// begin is where the current name begins, including its package qualifier if there is one.
 func (s *scan) begin(id *ast.Ident) token.Pos {
 	if sel, ok := s.stack[len(s.stack)-2].node.(*ast.SelectorExpr); ok && sel.Sel == id {
 		if x, ok := sel.X.(*ast.Ident); ok {
@@ -226,8 +225,7 @@ func (s *scan) begin(id *ast.Ident) token.Pos {
 	return id.Pos()
 }
 
-// ranges reports whether a range over t is, or for a type parameter may be, one over a
-// T.
+// ranges reports whether a range over t is a range over a T, or may be one if t is a type parameter.
 func ranges[T types.Type](t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case T:

@@ -8,19 +8,19 @@ import (
 	"path/filepath"
 )
 
-// unit is a piece of code that is simulated as a whole or not at all: a function with
-// the function literals in it, the initial value of a package's variable, or a
-// function literal that is simulated by its own signature in one that is not.
+// unit is a piece of code that is simulated as a whole or not at all: a function with the function literals in it, the
+// initial value of a package variable, or a function literal that its own signature makes simulated, in a function that
+// is not.
 type unit struct {
 	name      string
 	object    types.Object // nil for a literal
 	findings  []finding
 	mentions  []types.Object // functions and variables of this package
 	simulated bool
-	by        *unit // that mentions it; nil: its signature says so
+	by        *unit // the unit that mentions it; nil: its signature says so
 }
 
-// reach marks what simulated code mentions as simulated.
+// reach marks everything that simulated code mentions as simulated.
 func (s *scan) reach() {
 	var queue []*unit
 	for _, u := range s.units {
@@ -40,9 +40,8 @@ func (s *scan) reach() {
 	}
 }
 
-// exportFacts tells other packages of this module which functions not simulated here
-// would be trouble if simulated code called them. The standard library has no module,
-// and nobody imports a main package.
+// exportFacts tells other packages of this module which functions that are not simulated here would cause findings if
+// simulated code called them. The standard library has no module, and nobody imports a main package.
 func (s *scan) exportFacts() {
 	if s.module() == "" || s.pass.Pkg.Name() == "main" {
 		return
@@ -63,7 +62,7 @@ func (s *scan) exportFacts() {
 	}
 }
 
-// first returns the first finding of a unit or of what it mentions.
+// first returns the first finding of a unit or of anything that it mentions.
 func (s *scan) first(u *unit, seen map[*unit]bool) *finding {
 	if seen[u] || u.simulated {
 		return nil
@@ -89,8 +88,7 @@ func (s *scan) module() string {
 	return s.pass.Module.Path
 }
 
-// elsewhere returns what a mention of a function of another package of this module
-// leads to.
+// elsewhere returns the finding for a mention of a function of another package of this module.
 func (s *scan) elsewhere(pos token.Pos, f *types.Func) (finding, bool) {
 	var fact outside
 	if f.Pkg() == s.pass.Pkg || !s.pass.ImportObjectFact(f, &fact) || fact.Module != s.module() {

@@ -1,9 +1,8 @@
-// Package vet finds, in the source of code that runs in the simulator, what the
-// simulator cannot see or repeat: waiting, clocks, goroutines, randomness and orders
-// that do not come from a recipes.Env. It must know nothing of how a run works; what
-// it knows of this module are the names of the types that mark simulated code.
+// Package vet finds in the source of simulated code what the simulator cannot see or repeat: waiting, clocks,
+// goroutines, randomness and orders that do not come from a recipes.Env. It must know nothing of how a run works. Of
+// this module it knows only the names of the types that mark simulated code.
 //
-// [Analyzer] has the rules. docs/vet.md is their description for users.
+// [Analyzer] has the rules. docs/vet.md describes them for users.
 package vet
 
 import (
@@ -17,12 +16,10 @@ import (
 
 // Analyzer reports in simulated code what does not come from the code's Env.
 //
-// A function is simulated if its receiver or one of its parameters is, or holds in its
-// fields, a recipes.Conn, a recipes.Env or a *scenarios.Process, and also if a
-// simulated function of the same package mentions it. What a function of another
-// package of the same module does is reported where a simulated function mentions it,
-// unless that function is simulated itself. The comment //zksim:ignore with a reason
-// silences findings.
+// A function is simulated if its receiver or one of its parameters is, or holds in its fields, a recipes.Conn, a
+// recipes.Env or a *scenarios.Process. It is also simulated if a simulated function of the same package mentions it.
+// What a function of another package of the same module does is reported where a simulated function mentions it, unless
+// that function is itself simulated. The comment //zksim:ignore with a reason silences findings.
 var Analyzer = &analysis.Analyzer{
 	Name: "zksim",
 	Doc: `find in simulated code what does not come from its Env
@@ -39,9 +36,9 @@ above a function what is found in it.`,
 // finding is something that simulated code must not have. "what why" is a sentence.
 type finding struct {
 	pos  token.Pos
-	what string // as time.Sleep
+	what string // such as time.Sleep
 	why  string // what is wrong with it; what to write instead
-	via  string // the function of another package that is used at pos, and has it; "": it is at pos
+	via  string // the function of another package that is used at pos and has it; "": it is at pos
 	at   string // where it is, if there is a via
 }
 
@@ -52,8 +49,7 @@ func (f *finding) message() string {
 	return fmt.Sprintf("%s leads to %s (%s), which %s", f.via, f.what, f.at, f.why)
 }
 
-// outside is what is known in other packages of a function that is not simulated: if
-// simulated code calls it, this happens.
+// outside is what other packages know about a function that is not simulated: what happens if simulated code calls it.
 type outside struct {
 	Module    string
 	What, Why string // of the first finding
