@@ -18,16 +18,16 @@ var ErrQuit = errors.New("quit")
 // Saver writes the schedule of a session to the file of that name.
 type Saver func(x *Session, file string) error
 
-// order is a command of one letter.
+// order is a one-letter command.
 type order struct {
 	letter   byte
-	argument string // "": it has none; in brackets if it may be left out
-	asks     bool   // a console asks for the argument, instead of doing without
+	argument string // "": none; in brackets if optional
+	asks     bool   // a console asks for the argument instead of doing without
 	doc      string
 	run      func(x *Session, c *commands, arg string) error
 }
 
-// commands are what a session can be told besides the keys of transitions.
+// commands are the state of the commands of a session, besides the keys of transitions.
 type commands struct {
 	save  Saver
 	out   io.Writer
@@ -87,7 +87,7 @@ func runOn(x *Session, _ *commands, arg string) error {
 	return x.Random(seed)
 }
 
-// Help says what can be told to a session.
+// Help lists what a session understands.
 func Help() string {
 	var b strings.Builder
 	b.WriteString("A digit or capital letter takes the transition that has it, and so does its name, as run c1.\n")
@@ -124,7 +124,7 @@ func number(what, arg string) (int, error) {
 	return n, nil
 }
 
-// obey does what a line says: a key, a command with its argument, or the name of a transition.
+// obey executes a line: a key, a command with its argument, or the name of a transition.
 func (x *Session) obey(line string, c *commands) error {
 	line = strings.TrimSpace(line)
 	choices := x.Choices()

@@ -12,8 +12,8 @@ import (
 	"zksim/model/history"
 )
 
-// Console shows a session on a terminal in raw mode and obeys single keys. A command with an argument, and a name,
-// which begins with a colon, is asked for in the last line. The arrow keys go back and forward.
+// Console shows a session on a terminal in raw mode and obeys single keys. It asks in the last line for the argument of
+// a command, and for a name, which begins with a colon. The arrow keys go back and forward.
 type Console struct {
 	session *Session
 	out     io.Writer
@@ -23,17 +23,18 @@ type Console struct {
 	asking  bool
 	prefix  string // the command that asks; "": a name is asked for
 	text    string // typed so far
-	message string // what the last key came to
+	message string // the result of the last key
 	page    string // shown instead of the state until the next key
-	escape  string // an escape sequence that has begun
+	escape  string // an incomplete escape sequence
 }
 
-// NewConsole returns a console that writes to a terminal of that size. Begin it, give it what is typed, and end it.
+// NewConsole returns a console that writes to a terminal of that size. Call Begin, then Type with what is typed, then
+// End.
 func NewConsole(x *Session, out io.Writer, size func() (columns, rows int), save Saver) *Console {
 	return &Console{session: x, out: out, size: size, save: save}
 }
 
-// What switches a terminal to its other screen and back, and clears it.
+// Escape sequences that switch a terminal to its other screen and back, and clear it.
 const (
 	otherScreen = "\x1b[?1049h"
 	ownScreen   = "\x1b[?1049l"
@@ -48,10 +49,10 @@ func (k *Console) Begin() error {
 	return k.draw()
 }
 
-// End gives the terminal back.
+// End restores the terminal.
 func (k *Console) End() { io.WriteString(k.out, ownScreen) }
 
-// The keys that are no letters.
+// The keys that are not letters.
 const (
 	interrupt = 3
 	endOfFile = 4
@@ -62,20 +63,20 @@ const (
 	control   = 0x20 // below it are control characters
 )
 
-// Type takes what was typed. It returns ErrQuit when the session is to end.
+// Type handles what was typed. It returns ErrQuit when the session should end.
 func (k *Console) Type(typed []byte) error {
 	for _, b := range typed {
 		if err := k.key(b); err != nil {
 			return err
 		}
 	}
-	if k.escape == "\x1b" { // the key itself, and no sequence
+	if k.escape == "\x1b" { // the escape key itself, not a sequence
 		k.escape, k.asking = "", false
 	}
 	return k.draw()
 }
 
-// key takes one byte of what was typed.
+// key handles one typed byte.
 func (k *Console) key(b byte) error {
 	k.message, k.page = "", ""
 	switch {
@@ -109,7 +110,7 @@ func (k *Console) key(b byte) error {
 	return k.obey(string(rune(b)))
 }
 
-// sequence takes a byte of an escape sequence, of which those of the arrow keys are known.
+// sequence handles a byte of an escape sequence. It knows those of the arrow keys.
 func (k *Console) sequence(b byte) error {
 	k.escape += string(rune(b))
 	if k.escape == "\x1b[" || k.escape == "\x1bO" {
@@ -131,7 +132,7 @@ func (k *Console) sequence(b byte) error {
 	return nil
 }
 
-// typed takes a byte of a line that was asked for.
+// typed handles a byte of a line that was asked for.
 func (k *Console) typed(b byte) error {
 	switch {
 	case b == enter || b == newline:
@@ -169,10 +170,10 @@ func (k *Console) obey(line string) error {
 	return nil
 }
 
-// hint is the last line when nothing else is to be said there.
+// hint is the last line when there is nothing else to say.
 const hint = "1-9 A-Z take   b back   f forward   g N   r run on   l steps   w FILE   : name   h help   q quit"
 
-// draw shows everything. What does not fit is left out in the middle, since the transitions stand at the end.
+// draw shows everything. What does not fit is left out in the middle, because the transitions are at the end.
 func (k *Console) draw() error {
 	columns, rows := k.size()
 	text := k.page

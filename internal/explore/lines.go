@@ -12,11 +12,12 @@ import (
 // maxLine bounds a line of the input.
 const maxLine = 1 << 16
 
-// comment is what stands behind # in a line, as in schedules. A # within a word belongs to it, as to a name of a file.
+// comment matches a comment in a line, which begins with # as in schedules. A # within a word, like a file name,
+// belongs to the word.
 var comment = regexp.MustCompile(`(^|\s)#.*`)
 
-// Lines obeys one line of in after the other, and shows after each how everything stands. It ends with the input, which
-// is nil, or at the command q. A line that cannot be obeyed is an error that names it.
+// Lines obeys one line of in after the other, and shows the state after each. It returns nil at the end of the input or
+// at the command q. A line that cannot be obeyed is an error that names it.
 func (x *Session) Lines(in io.Reader, out io.Writer, columns int, save Saver) error {
 	c := &commands{save: save, out: out, wide: columns}
 	if err := x.Show(out, columns); err != nil {

@@ -11,7 +11,7 @@ import (
 	"zksim/reports"
 )
 
-// Show writes where the session is, how everything stands, and what is possible, each with the key that takes it.
+// Show writes where the session is, the state, and what is possible, each transition with the key that takes it.
 func (x *Session) Show(w io.Writer, columns int) error {
 	var b strings.Builder
 	clients, _ := x.scenario.Size(&x.schedule)
@@ -31,7 +31,7 @@ func (x *Session) Show(w io.Writer, columns int) error {
 	return err
 }
 
-// Columns writes the steps until here as a table with a column for each server and client.
+// Columns writes the steps so far as a table with a column for each server and client.
 func (x *Session) Columns(w io.Writer, columns int) error {
 	return reports.WriteColumns(w, x.told(), columns)
 }
@@ -62,7 +62,7 @@ func (x *Session) possible(b *strings.Builder, columns int) {
 	}
 }
 
-// menu writes names with their keys; the first has that number.
+// menu writes names with their keys; first is the number of the first one.
 func menu(b *strings.Builder, names []string, first, columns int) {
 	width := 0
 	for _, name := range names {
@@ -83,7 +83,7 @@ func menu(b *strings.Builder, names []string, first, columns int) {
 // keys take the first transitions: digits, then capital letters. Small letters are commands.
 const keys = "123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// Key returns the key of choice i, from 0; a dot for one that has none and must be given by its name.
+// Key returns the key of choice i, from 0, or a dot for a choice without a key, which is taken by its name.
 func Key(i int) string {
 	if i < len(keys) {
 		return keys[i : i+1]

@@ -1,6 +1,6 @@
-// Package explore walks through the runs of a scenario by hand: it shows how everything stands and what can happen
-// next, takes the transition that it is told, goes back, and writes the schedule. It knows neither terminals nor files;
-// what it shows is text for any writer.
+// Package explore walks through the runs of a scenario by hand. It shows the state and what can happen next, takes the
+// transition that it is told, goes back, and writes the schedule. It knows neither terminals nor files: it writes text
+// to any writer.
 package explore
 
 import (
@@ -19,13 +19,13 @@ import (
 // Session is a walk through the runs of one scenario. It is not safe for concurrent use.
 type Session struct {
 	scenario *engine.Scenario
-	schedule engine.Schedule // its names: those taken, then those that were taken back
+	schedule engine.Schedule // its names: first those taken, then those taken back
 	at       int             // how many of the names are taken
 	runner   *engine.Runner
 	visit    *engine.Visit
 }
 
-// New returns a session that has taken the whole schedule. Close it to free what it holds. It fails if the schedule
+// New returns a session that has taken the whole schedule. Close it to free its resources. New fails if the schedule
 // does not fit the scenario.
 func New(s *engine.Scenario, schedule engine.Schedule) (*Session, error) {
 	x := &Session{scenario: s, schedule: schedule, runner: engine.NewRunner()}
@@ -36,25 +36,25 @@ func New(s *engine.Scenario, schedule engine.Schedule) (*Session, error) {
 	return x, nil
 }
 
-// Close frees what a session holds.
+// Close frees the resources of a session.
 func (x *Session) Close() { x.runner.Close() }
 
-// Step is how many transitions are taken, and Steps how many there are with those that can be taken forward.
+// Step is how many transitions are taken.
 func (x *Session) Step() int { return x.at }
 
-// Steps is how many transitions the session can go forward to.
+// Steps is how many transitions there are, including those that can be taken forward.
 func (x *Session) Steps() int { return len(x.schedule.Names) }
 
-// Choices are the names of the transitions that are possible now: first what goes on by itself, then faults.
+// Choices are the names of the transitions that are possible now: first normal ones, then faults.
 func (x *Session) Choices() []string { return append(slices.Clone(x.visit.Normal), x.visit.Faults...) }
 
-// Over reports whether the run has come to its end.
+// Over reports whether the run has ended.
 func (x *Session) Over() bool { return x.visit.Over }
 
-// Verdict is what the judges say of the run until here.
+// Verdict is what the judges say about the run so far.
 func (x *Session) Verdict() checkers.Verdict { return x.visit.Verdict }
 
-// Goto goes to where that many transitions are taken.
+// Goto goes to the point where step transitions are taken.
 func (x *Session) Goto(step int) error {
 	if step < 0 || step > len(x.schedule.Names) {
 		return fmt.Errorf("there is no step %d, expected one from 0 to %d", step, len(x.schedule.Names))
@@ -62,7 +62,7 @@ func (x *Session) Goto(step int) error {
 	old := x.at
 	x.at = step
 	err := x.look()
-	if err != nil && x.visit != nil { // what was possible before still is
+	if err != nil && x.visit != nil { // what was possible before is still possible
 		x.at = old
 	}
 	return err
@@ -74,7 +74,7 @@ func (x *Session) look() error {
 	if err != nil {
 		return err
 	}
-	if n := len(v.Trace.Steps); n < x.at { // names behind the end of the run
+	if n := len(v.Trace.Steps); n < x.at { // names after the end of the run
 		x.at = n
 		x.schedule.Names = x.schedule.Names[:n:n]
 	}
@@ -82,14 +82,15 @@ func (x *Session) look() error {
 	return nil
 }
 
-// taken is the schedule of what is taken.
+// taken is the schedule of the transitions that are taken.
 func (x *Session) taken() engine.Schedule {
 	p := x.schedule
 	p.Names, p.Notes = slices.Clone(p.Names[:x.at]), nil
 	return p
 }
 
-// Take makes a possible transition happen. What could be taken forward is forgotten, unless it begins with it.
+// Take makes a possible transition happen. Transitions that could be taken forward are forgotten, unless this is the
+// next of them.
 func (x *Session) Take(name string) error {
 	name = strings.Join(strings.Fields(name), " ")
 	choices := x.Choices()
@@ -107,13 +108,13 @@ func (x *Session) Take(name string) error {
 	return x.Goto(x.at + 1)
 }
 
-// Random goes on with the choices of a seed, faults included, to the end of the run.
+// Random goes on to the end of the run with the choices of a seed, faults included.
 func (x *Session) Random(seed uint64) error {
 	res, err := x.runner.GoOn(x.scenario, x.taken(), seed)
 	return x.went(&res, err)
 }
 
-// Fair goes on fairly and without faults to the end of the run, as a replay does after the last line of a schedule.
+// Fair goes on to the end of the run fairly and without faults, like a replay after the last line of a schedule.
 func (x *Session) Fair() error {
 	res, err := x.runner.Replay(x.scenario, x.taken())
 	return x.went(&res, err)
@@ -130,7 +131,7 @@ func (x *Session) went(res *engine.Result, err error) error {
 // ErrNothing says that no transition was taken yet.
 var ErrNothing = errors.New("no transition was taken yet, expected at least one")
 
-// Schedule is the run until here, with what each transition did as comments, and the checker that it violates.
+// Schedule is the run so far, with what each transition did as comments, and the checker that it violates.
 func (x *Session) Schedule() (engine.Schedule, error) {
 	if x.at == 0 {
 		return engine.Schedule{}, ErrNothing
@@ -144,7 +145,7 @@ func (x *Session) Schedule() (engine.Schedule, error) {
 	return p, nil
 }
 
-// told is what there is to tell of the run until here.
+// told is what a page shows of the run so far.
 func (x *Session) told() *reports.Failure {
 	return &reports.Failure{History: x.visit.History, Trace: x.visit.Trace, Verdict: x.visit.Verdict,
 		Property: pipeline.Property(x.scenario, x.visit.Verdict)}
