@@ -13,7 +13,7 @@ type Moment struct {
 	Step   int
 	Client int32 // 0: none
 	Verb   string
-	Event  *history.Event // nil: it is the transition
+	Event  *history.Event // nil: it is a transition
 }
 
 // String says what happened, with the step if there is one.
@@ -31,8 +31,7 @@ func (m Moment) String() string {
 	return text
 }
 
-// Moments returns a run in order: its transitions, of which there may be none, and its events. They are valid as long
-// as h is.
+// Moments returns a run in order: its transitions, if there are any, and its events. They are valid as long as h is.
 func Moments(h *history.History, names []string) []Moment {
 	list := make([]Moment, 0, len(h.Events)+len(names))
 	next := 0
@@ -52,7 +51,7 @@ func Moments(h *history.History, names []string) []Moment {
 	return list
 }
 
-// struck reports whether an event says what the transition of a step is: a fault, or calm.
+// struck reports whether an event tells of the transition of a step: a fault, or calm.
 func struck(events []history.Event, step int) bool {
 	for i := 0; i < len(events) && int(events[i].Step) <= step; i++ {
 		if k := events[i].Kind; int(events[i].Step) == step && (k == history.Fault || k == history.Calm) {
@@ -62,7 +61,7 @@ func struck(events []history.Event, step int) bool {
 	return false
 }
 
-// transition returns that of a step.
+// transition returns the transition of a step.
 func transition(step int, name string) Moment {
 	verb, who, _ := strings.Cut(name, " ")
 	m := Moment{Step: step, Verb: verb}
@@ -70,8 +69,8 @@ func transition(step int, name string) Moment {
 	return m
 }
 
-// Find returns the moments of the first place at which a pattern is found, nil if there is none: one for each clause
-// but those with before.
+// Find returns the moments of the first place at which a pattern is found, or nil: one for each clause, except those
+// with before.
 func (p *Pattern) Find(run []Moment) []Moment {
 	x := &search{Pattern: p, run: run, clients: make([]int32, len(p.clients)+1), dead: map[place]bool{}}
 	if !x.from(0, 0) {
@@ -90,16 +89,16 @@ type search struct {
 	run     []Moment
 	clients []int32 // what variables stand for; 0: nothing yet
 	found   []int
-	dead    map[place]bool // from where the rest is not found, without which many clauses take exponential time
+	dead    map[place]bool // where the rest is not found; without it many clauses take exponential time
 }
 
-// place is all that the rest of a search depends on.
+// place is everything that the rest of a search depends on.
 type place struct {
 	clause, at, first int // first is 0 if no clause looks back to where the search began
 	clients           string
 }
 
-// from finds the clauses from the i-th on, behind the moments that were found.
+// from finds the clauses from the i-th on, after the moments that were found.
 func (x *search) from(i, at int) bool {
 	here := place{clause: i, at: at, clients: fmt.Sprint(x.clients)}
 	if len(x.found) > 0 && slices.ContainsFunc(x.clauses, func(c clause) bool { return c.before }) {
@@ -112,7 +111,7 @@ func (x *search) from(i, at int) bool {
 	return !x.dead[here]
 }
 
-// rest is from where nobody knows.
+// rest is from, without a remembered result.
 func (x *search) rest(i, at int) bool {
 	for i < len(x.clauses) && x.clauses[i].before {
 		i++
@@ -132,7 +131,7 @@ func (x *search) rest(i, at int) bool {
 	return false
 }
 
-// take takes a moment for clause i, and finds the rest behind it.
+// take takes a moment for clause i, and finds the rest after it.
 func (x *search) take(c *event, i, k int) bool {
 	bound, ok := x.bind(c, x.run[k].Client)
 	if !ok {
@@ -149,7 +148,7 @@ func (x *search) take(c *event, i, k int) bool {
 	return false
 }
 
-// bind reports whether a client is the one that is meant, and whether a variable stands for it from now on.
+// bind reports whether a client is the one in an event, and whether a variable now stands for it.
 func (x *search) bind(e *event, client int32) (bound, ok bool) {
 	switch {
 	case e.variable == 0:
@@ -168,8 +167,7 @@ func (x *search) bind(e *event, client int32) (bound, ok bool) {
 	return true, true
 }
 
-// nothingBefore reports whether nothing has happened of what the clauses with before say, now that all clients are
-// known.
+// nothingBefore reports whether nothing in the clauses with before has happened, now that all clients are known.
 func (x *search) nothingBefore() bool {
 	first, last := x.found[0], x.found[len(x.found)-1]
 	for k := first + 1; k < last; k++ {
@@ -180,8 +178,8 @@ func (x *search) nothingBefore() bool {
 	return true
 }
 
-// ruledOut reports whether a moment is one that a clause with before speaks of. A variable that stands for nobody yet
-// rules nothing out.
+// ruledOut reports whether a clause with before excludes a moment. A variable that stands for nobody yet rules nothing
+// out.
 func (x *search) ruledOut(k int) bool {
 	for i := range x.clauses {
 		c := &x.clauses[i]
@@ -196,7 +194,7 @@ func (x *search) ruledOut(k int) bool {
 	return false
 }
 
-// is reports whether a moment is what an event says, but for the client.
+// is reports whether a moment is what an event says, apart from the client.
 func (e *event) is(m *Moment) bool {
 	any := false
 	for i := range e.words {
@@ -215,7 +213,7 @@ func (e *event) is(m *Moment) bool {
 	return e.sameOp(v) && (e.path == "" || like(e.path, v.Path))
 }
 
-// sameOp reports whether an event has the operation that is meant.
+// sameOp reports whether an event has the operation in the pattern.
 func (e *event) sameOp(v *history.Event) bool {
 	op := v.Op
 	switch v.Kind {
@@ -243,7 +241,7 @@ func (p *primary) is(m *Moment) bool {
 	return false
 }
 
-// like reports whether a text is what a pattern says, in which * is any text.
+// like reports whether a text matches a pattern, in which * is any text.
 func like(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	if !strings.HasPrefix(text, parts[0]) {

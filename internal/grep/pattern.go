@@ -17,9 +17,9 @@ type Pattern struct {
 	clients []string // names of variables, as cA
 }
 
-// clause is one of them, and where it stands.
+// clause is one thing that happens, and its place in the order.
 type clause struct {
-	before bool // it has not happened between the first that was found and the last
+	before bool // it has not happened between the first and the last that were found
 	what   event
 }
 
@@ -33,7 +33,7 @@ type event struct {
 	variable int   // a variable, from 1
 }
 
-// The words that say in which order clauses are, and those that are there for readers.
+// The words for the order of clauses, and words that are only there for readers.
 const (
 	laterWord  = "later"
 	beforeWord = "before"
@@ -41,11 +41,11 @@ const (
 	failedWord = "failed"
 )
 
-// Parse reads a pattern, as "lose-reply of c1, later c2 acquired, before expiry of c1": clauses with commas between. Of
-// each the first word may be later, which is also meant where there is none, or before. Then it has one word that says
-// what happens, and it may have a client, c1, or a variable, cA, which stands for one client in the whole pattern, and
-// another than cB does; for an operation its name, one of ops or of ZooKeeper's own; a path with * for any text; and
-// failed. An error names the word that is not known, and those that are.
+// Parse reads a pattern like "lose-reply of c1, later c2 acquired, before expiry of c1": clauses separated by commas.
+// The first word of a clause may be later, which is the default, or before. Then it has one word that says what
+// happens. It may have a client, c1, or a variable, cA, which stands for one client in the whole pattern, and for
+// another one than cB does; for an operation its name, one of ops or of ZooKeeper's own; a path with * for any text;
+// and failed. An error names the unknown word, and the known ones.
 func Parse(text string, ops []string) (*Pattern, error) {
 	p := &Pattern{}
 	for part := range strings.SplitSeq(text, ",") {
@@ -68,7 +68,7 @@ func Parse(text string, ops []string) (*Pattern, error) {
 	return p, p.bound()
 }
 
-// bound is an error if a variable stands in clauses with before only: it would stand for nobody.
+// bound returns an error if a variable is only in clauses with before: it would stand for nobody.
 func (p *Pattern) bound() error {
 	for i, name := range p.clients {
 		if !slices.ContainsFunc(p.clauses, func(c clause) bool { return !c.before && c.what.variable == i+1 }) {
@@ -79,7 +79,7 @@ func (p *Pattern) bound() error {
 	return nil
 }
 
-// Clients returns how many clients a run must have at least, so that the pattern can be found.
+// Clients returns how many clients a run must have for the pattern to be found.
 func (p *Pattern) Clients() int {
 	n := int32(len(p.clients))
 	for i := range p.clauses {
@@ -125,13 +125,13 @@ func (p *Pattern) event(e *event, words, ops []string) error {
 	return nil
 }
 
-// hasMore reports whether what a word stands for may have a path, or have failed.
+// hasMore reports whether what a word stands for may have a path, or may have failed.
 func (p primary) hasMore() bool {
 	return p.class == kindWord && !slices.Contains([]history.Kind{history.Session, history.Heard, history.Exceeded,
 		history.Crashed, history.Fault, history.Calm}, p.kind)
 }
 
-// Transition returns a word of the pattern that stands for transitions only, which a history does not have; "" if there
+// Transition returns a word of the pattern that stands only for transitions, which a history does not have; "" if there
 // is none.
 func (p *Pattern) Transition() string {
 	for i := range p.clauses {
@@ -203,7 +203,7 @@ func (e *event) primary(word string) error {
 	return nil
 }
 
-// operation reads the word behind the first.
+// operation reads the word after the first.
 func (e *event) operation(word string, ops []string) error {
 	var known []string
 	switch w := e.words[0]; {

@@ -1,5 +1,5 @@
-// Package grep finds patterns in runs: what happened, to which client, and in which order. The words of a pattern are
-// those of histories and schedules. It knows neither files nor scenarios.
+// Package grep finds patterns in runs: what happened, to which client, and in which order. Patterns use the words of
+// histories and schedules. The package knows neither files nor scenarios.
 package grep
 
 import (
@@ -21,8 +21,8 @@ type class uint8
 const (
 	kindWord       class = iota // a kind of event
 	faultWord                   // a fault
-	stateWord                   // what a session has become
-	transitionWord              // a transition that is no fault
+	stateWord                   // a new state of a session
+	transitionWord              // a transition that is not a fault
 	aliasWord                   // one of several words
 )
 
@@ -44,8 +44,8 @@ var aliases = []primary{
 	{name: "txn", class: aliasWord, any: []string{"created", "changed", "deleted"}},
 }
 
-// primaries returns all such words: they come from the tables that name what happens, so that there is none that cannot
-// be looked for. A word of several tables stands for all of them.
+// primaries returns all such words. They come from the tables that name what happens, so everything can be looked for.
+// A word in several tables stands for all of its meanings.
 var primaries = sync.OnceValue(func() []primary {
 	var list []primary
 	for _, name := range history.KindNames() {
@@ -58,7 +58,7 @@ var primaries = sync.OnceValue(func() []primary {
 	for _, s := range []zk.State{zk.StateDisconnected, zk.StateHasSession, zk.StateExpired} {
 		list = append(list, primary{name: stateName(s.String()), class: stateWord})
 	}
-	w := sim.NewWorld() // which names its transitions
+	w := sim.NewWorld() // it names its transitions
 	defer w.Close()
 	w.Reset(sim.Config{Clients: 1, Servers: 1}, nil, func(*sim.Client) {})
 	for k := sim.Run; k <= sim.Late; k++ {
@@ -71,7 +71,7 @@ var primaries = sync.OnceValue(func() []primary {
 // stateName is the word for a state of a session.
 func stateName(state string) string { return strings.ToLower(strings.TrimPrefix(state, "State")) }
 
-// requestNames are the operations that ZooKeeper itself has.
+// requestNames are the operations of ZooKeeper itself.
 func requestNames() []string {
 	var list []string
 	for op := model.OpCloseSession; op <= model.OpWhoAmI; op++ {
