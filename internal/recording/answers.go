@@ -14,8 +14,8 @@ import (
 	"zksim/sim"
 )
 
-// again says what the recording said, if the run ends as that did: what it said is left over, or, as to what a test has
-// said, if each client was answered as it was.
+// again returns a violation that the recording reported, if the run reproduces it: the znode is left over as before,
+// or, for what a test reported, each client got the same answers.
 func again(r *serve.Recording, h *history.History) error {
 	for _, text := range r.Violations {
 		var path string
@@ -33,15 +33,15 @@ func again(r *serve.Recording, h *history.History) error {
 	return nil
 }
 
-// owned reports whether a client has left a znode like that behind, whatever its number.
+// owned reports whether a client has left such a znode behind, whatever its number.
 func owned(h *history.History, path string, client int32) bool {
 	return slices.ContainsFunc(h.Tree, func(n history.Node) bool {
 		return n.Owner != 0 && h.Sessions[n.Owner] == client && serve.Stem(n.Path) == serve.Stem(path)
 	})
 }
 
-// NotReproduced returns why a run of the recording in a file, with a history in which nothing was violated, does not
-// show what that has shown; "" if that has shown no violation, either.
+// NotReproduced says why a run of the recording in a file, with a history without a violation, does not show what the
+// recording showed; "" if the recording showed no violation either.
 func NotReproduced(file string, h *history.History) (string, error) {
 	r, err := read(file)
 	switch {
@@ -57,7 +57,7 @@ func NotReproduced(file string, h *history.History) (string, error) {
 	return fmt.Sprintf("not reproduced: %s: %s", r.Violations[0], text), nil
 }
 
-// difference names the first answer that differs, of the first client that has one; "" if none does.
+// difference names the first answer that differs, for the first client with a difference; "" if none differs.
 func difference(got, recorded [][]string) string {
 	for c := range max(len(got), len(recorded)) {
 		a, b := at(got, c), at(recorded, c)
@@ -75,7 +75,7 @@ func difference(got, recorded [][]string) string {
 	return ""
 }
 
-// at is the list of a client, counted from 0; nil if there is none.
+// at returns the list of client c, counted from 0; nil if there is none.
 func at(lists [][]string, c int) []string {
 	if c >= len(lists) {
 		return nil
@@ -98,10 +98,10 @@ func ordinal(n int) string {
 	return fmt.Sprint(n, suffix)
 }
 
-// toldAnswer is what a program records of an answer: its text in Path.
+// toldAnswer is the Op with which a program records an answer; the text is in Path.
 const toldAnswer = "answered"
 
-// answered is what each client was answered, in the order of its requests.
+// answered returns the answers to each client, in the order of its requests.
 func answered(h *history.History) [][]string {
 	lists := make([][]string, h.Clients)
 	for i := range h.Events {
@@ -112,7 +112,7 @@ func answered(h *history.History) [][]string {
 	return lists
 }
 
-// compares reports whether it makes a difference how a request is answered.
+// compares reports whether the answer to a request is compared.
 func compares(q *model.Request) bool { return q.Op != model.OpCloseSession && q.Op != model.OpAuth }
 
 // answer is the text of an answer: the operation, and the error or what was read.
@@ -127,7 +127,7 @@ func answer(q *model.Request, errText, read string) string {
 	return op
 }
 
-// asRecorded is answered, of a recording.
+// asRecorded is answered for a recording.
 func asRecorded(r *serve.Recording) [][]string {
 	lists := make([][]string, 0, len(r.Requests))
 	for _, list := range byClient(r) {

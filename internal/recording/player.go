@@ -19,12 +19,12 @@ import (
 type player struct {
 	*engine.Process
 	answers engine.Object     // records them
-	made    map[string]string // paths that creates have made in the recording, and in this run
+	made    map[string]string // paths that creates made: those in the recording to those in this run
 	watches map[string][]<-chan zk.Event
 }
 
-// patience is how long a client waits for an event that had come in the recording, before it goes on without: longer
-// than the ttl of any znode, since time may have to go on to the end of that.
+// patience is how long a client waits for an event that came in the recording before it goes on without it. It is
+// longer than the ttl of any znode, because the event may come only when that is over.
 const patience = 100 * 365 * 24 * time.Hour
 
 // play is the program of a client.
@@ -43,7 +43,7 @@ func play(p *engine.Process, list []serve.Asked) {
 	}
 }
 
-// await waits for an event that the recording has, as long as there is a watch.
+// await waits for an event of the recording, as long as there is a watch.
 func (p *player) await(path string) {
 	chans := p.watches[p.path(path)]
 	if len(chans) == 0 {
@@ -56,7 +56,7 @@ func (p *player) await(path string) {
 	}
 }
 
-// path is what a path of the recording is in this run.
+// path translates a path of the recording to this run.
 func (p *player) path(path string) string {
 	for dir := path; dir != ""; dir = dir[:max(strings.LastIndexByte(dir, '/'), 0)] {
 		if made, ok := p.made[dir]; ok {
@@ -66,7 +66,7 @@ func (p *player) path(path string) string {
 	return path
 }
 
-// ask makes a request, again if the library says that it was not sent, and records the answer.
+// ask makes a request, repeats it if the library says that it was not sent, and records the answer.
 func (p *player) ask(x *serve.Asked) {
 	q := &x.Request
 	res, err := p.try(q)
@@ -84,7 +84,7 @@ func (p *player) ask(x *serve.Asked) {
 	}
 }
 
-// try makes a request once. Of the response it has what the library hands out.
+// try makes a request once. The response has what the library hands out.
 func (p *player) try(q *model.Request) (res model.Response, err error) {
 	var stat *zk.Stat
 	path := p.path(q.Path)
@@ -120,7 +120,7 @@ func (p *player) try(q *model.Request) (res model.Response, err error) {
 	return res, err
 }
 
-// read makes a read, and keeps the channel of its watch, if it leaves one.
+// read makes a read, and keeps the channel of its watch if it leaves one.
 func (p *player) read(q *model.Request, path string) (res model.Response, stat *zk.Stat, err error) {
 	var ch <-chan zk.Event
 	there := true

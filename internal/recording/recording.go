@@ -1,9 +1,9 @@
-// Package recording makes a scenario of what clients of any language have asked a served ensemble for (package serve):
-// a program for each client that makes the same requests in the same order, and a schedule in which they come in the
-// order of the recording and are struck by the same faults. So what was seen in another language can be replayed,
-// shrunk and told as a failure of ours.
+// Package recording makes a scenario of the requests that clients in any language have sent to a served ensemble
+// (package serve). Each client gets a program that makes the same requests in the same order. In the schedule they come
+// in the order of the recording, and the same faults strike them. So what was seen in another language can be replayed,
+// shrunk and reported like a failure of ours.
 //
-// The package must not know where a recording comes from, nor what a recipe is.
+// The package must not know where a recording comes from, or what a recipe is.
 package recording
 
 import (
@@ -20,7 +20,7 @@ import (
 	"zksim/sim"
 )
 
-// Prefix is what the names of such scenarios begin with; the file of the recording follows.
+// Prefix begins the names of such scenarios; the file of the recording follows.
 const Prefix = "recorded:"
 
 // Load reads the recording in a file.
@@ -40,9 +40,9 @@ func Load(file string) (*engine.Scenario, engine.Schedule, error) {
 	return s, schedule, nil
 }
 
-// Scenario returns the scenario of a recording. Each client has as many rounds as there are requests of the client that
-// has the most, or parts of these if they are more than a scenario can have: one with fewer rounds leaves out the last
-// ones. As code has to go on between the steps of the recording, it may have twice as many.
+// Scenario returns the scenario of a recording. It has as many rounds as the busiest client has requests; if a scenario
+// cannot have so many, a round has several requests. With fewer rounds the last requests are left out. The safety phase
+// may have twice as many steps as the recording, because code has to go on between these.
 func Scenario(name string, r *serve.Recording) (*engine.Scenario, error) {
 	lists := byClient(r)
 	if len(lists) == 0 {
@@ -62,7 +62,7 @@ func Scenario(name string, r *serve.Recording) (*engine.Scenario, error) {
 		*s = s.With(engine.Notes{Source: "left out, since no simulated code can ask for it: " + left})
 	}
 	s.Program = func(p *engine.Process) {
-		if p.ID > len(lists) { // -clients asks for more: nobody knows what for
+		if p.ID > len(lists) { // -clients asks for more; nobody knows what they would do
 			return
 		}
 		list := lists[p.ID-1]
@@ -74,7 +74,8 @@ func Scenario(name string, r *serve.Recording) (*engine.Scenario, error) {
 	return s, nil
 }
 
-// unplayed are the operations of a recording that no code in the simulator can ask for, and how many of each there are.
+// unplayed returns the operations of a recording that no code in the simulator can request, with how many of each there
+// are.
 func unplayed(r *serve.Recording) map[string]int {
 	list := map[string]int{}
 	for i := range r.Requests {
@@ -85,7 +86,7 @@ func unplayed(r *serve.Recording) map[string]int {
 	return list
 }
 
-// unplayedName is the operation of such a request, of a multi with the first part that cannot be asked for.
+// unplayedName is the operation of such a request; for a multi, with the first part that cannot be requested.
 func unplayedName(q *model.Request) string {
 	if q.Op == model.OpMulti {
 		if i := slices.IndexFunc(q.Ops, serve.Unplayed); i >= 0 {
@@ -95,7 +96,7 @@ func unplayedName(q *model.Request) string {
 	return sim.OpName(q)
 }
 
-// byClient returns the requests of each client, c1 first, that a program can make.
+// byClient returns the requests of each client that a program can make, c1 first.
 func byClient(r *serve.Recording) (lists [][]serve.Asked) {
 	for _, x := range r.Requests {
 		for len(lists) < x.Client {
@@ -108,19 +109,19 @@ func byClient(r *serve.Recording) (lists [][]serve.Asked) {
 	return lists
 }
 
-// librarys reports whether it is the simulated library that asks for such a thing by itself.
+// librarys reports whether the simulated library makes such requests by itself.
 func librarys(op model.Op) bool {
 	return op == model.OpSetWatches || op == model.OpSetWatches2 || op == model.OpPing
 }
 
-// about returns the number of the client that a step is about, 0 if it is about none.
+// about returns the number of the client that a step is about, or 0.
 func about(step string) (client int) {
 	_, who, _ := strings.Cut(step, " ")
 	fmt.Sscanf(who, "c%d", &client)
 	return client
 }
 
-// plan is what has struck those clients, the first ones, that have asked for something, as often as it did.
+// plan returns the faults that struck the first clients, those that have sent requests, as often as they struck.
 func plan(r *serve.Recording, clients int) (p faults.Plan) {
 	for _, name := range r.Steps {
 		word, _, _ := strings.Cut(name, " ")

@@ -11,8 +11,8 @@ import (
 	"zksim/sim"
 )
 
-// Schedule returns the schedule in which the scenario of a recording goes as that went, with the steps between that
-// only simulated clients make.
+// Schedule returns the schedule in which the scenario of a recording goes like the recording, with the steps in between
+// that only simulated clients make.
 func Schedule(s *engine.Scenario, r *serve.Recording) (engine.Schedule, error) {
 	runner := engine.NewRunner()
 	defer runner.Close()
@@ -36,8 +36,8 @@ func Schedule(s *engine.Scenario, r *serve.Recording) (engine.Schedule, error) {
 	return p, nil
 }
 
-// trimmed returns the steps of a recording without those that come from a client's going at its end, those on
-// connections that sessions have left, and those of clients that have asked for nothing, behind so many others.
+// trimmed returns the steps of a recording without some: those of a client that goes at the end, those on connections
+// that sessions have left, and those of clients after the first ones, which sent no requests.
 func trimmed(r *serve.Recording, clients int) (steps []string) {
 	last := map[string]int{} // where a client was served last
 	for i, name := range r.Steps {
@@ -55,14 +55,14 @@ func trimmed(r *serve.Recording, clients int) (steps []string) {
 	return steps
 }
 
-// follower chooses the steps of a recording, and between them what leads to the next one.
+// follower chooses the steps of a recording, and between them the steps that lead to the next one.
 type follower struct {
 	steps []string
 	helps int // steps since the last one of the recording
 	rest  sim.Replay
 }
 
-// maxHelps is how many steps may lead to one; if it is not possible then it is left out.
+// maxHelps is how many steps may lead to one of the recording. If that is still not possible, it is left out.
 const maxHelps = 12
 
 // Choose implements [sim.Chooser].
@@ -75,7 +75,7 @@ func (f *follower) Choose(w *sim.World) (sim.Transition, bool, error) {
 				if w.Name(t) != name {
 					continue
 				}
-				if q := w.Of(t); q == nil || !librarys(q.Op) { // else it is one that the recording has no step for
+				if q := w.Of(t); q == nil || !librarys(q.Op) { // otherwise the recording has no step for it
 					f.steps, f.helps = f.steps[1:], 0
 				}
 				return t, true, nil
@@ -91,7 +91,7 @@ func (f *follower) Choose(w *sim.World) (sim.Transition, bool, error) {
 }
 
 // lead returns a step that may lead to one that is not possible yet: the client's code goes on, it connects, its
-// library hears or is served by itself, or the servers catch up. Before a znode is reaped its time goes by.
+// library hears something or is served by itself, or the servers catch up. Before a znode is reaped its time must pass.
 func lead(w *sim.World, list []sim.Transition, name string) (sim.Transition, bool) {
 	verb, who, _ := strings.Cut(name, " ")
 	who, _, _ = strings.Cut(who, " ")
