@@ -12,9 +12,9 @@ import (
 	"zksim/sim"
 )
 
-// Answer is what a search has come to.
+// Answer is the result of a search.
 type Answer struct {
-	Schedule engine.Schedule // the names of its transitions are empty if none was found
+	Schedule engine.Schedule // it has no names of transitions if none was found
 	Runs     int
 	// Whole says that the search has tried everything: there is no such run with these faults.
 	Whole bool
@@ -26,8 +26,8 @@ type Answer struct {
 // Found reports whether there is such a run.
 func (a *Answer) Found() bool { return a.Got == a.All }
 
-// Search looks for a run of the scenario, in the circumstances of p, in which the clients see what those of h have
-// seen. It goes through the transitions depth first, those first that h suggests, and gives up after that many runs. It
+// Search looks for a run of the scenario, in the circumstances of p, in which the clients see what the clients of h
+// saw. It tries transitions depth first, beginning with those that h suggests, and gives up after that many runs. It
 // fails if h has nothing that a client could see, or other clients than the scenario, and with a [*sim.Misuse].
 func Search(ctx context.Context, s *engine.Scenario, p engine.Schedule, h *history.History, runs int) (*Answer, error) {
 	w := newWanted(h)
@@ -68,25 +68,25 @@ var (
 	errDead  = errors.New("explain: something else was seen")
 )
 
-// state is a state of the world, and how much of what is wanted was seen on the way to it.
+// state is a state of the world, with how much of what is wanted was seen on the way to it.
 type state struct {
 	world uint64
 	seen  string
 }
 
-// search is a chooser. It repeats the way to where it left off and goes on from there.
+// search is a chooser. It repeats the path to where it left off, and goes on from there.
 type search struct {
 	*wanted
 	path   []branch
 	depth  int
 	read   int             // events of the run in progress
 	seen   []int           // by client
-	unsent []history.Event // calls that wait for a connection, which nobody would have heard yet on the wire
+	unsent []history.Event // calls that wait for a connection: on the wire nobody would have heard them yet
 	known  map[state]bool
 	answer Answer
 }
 
-// branch is a point of the way, with what was possible, the most promising first.
+// branch is a point on the path, with what was possible there, the most promising first.
 type branch struct {
 	names []string
 	at    int
@@ -97,7 +97,7 @@ func (x *search) begin() {
 	x.seen = make([]int, len(x.byOne))
 }
 
-// back goes to the next way that was not tried; false: there is none.
+// back goes to the next path that was not tried; false: there is none.
 func (x *search) back() bool {
 	for len(x.path) > 0 {
 		last := &x.path[len(x.path)-1]
@@ -135,7 +135,7 @@ func (x *search) Choose(w *sim.World) (sim.Transition, bool, error) {
 	panic("explain: a transition is gone on the same way: " + b.names[b.at])
 }
 
-// look compares what clients have seen since it looked last with what is wanted.
+// look compares what clients have seen since the last look with what is wanted.
 func (x *search) look(w *sim.World) error {
 	waiting := x.unsent
 	x.unsent = nil
@@ -162,12 +162,12 @@ func (x *search) look(w *sim.World) error {
 	return x.count()
 }
 
-// called matches a call if it was sent, and else keeps it until it is; false: something else is wanted.
+// called matches a call if it was sent, otherwise keeps it until it is; false: something else is wanted.
 func (x *search) called(w *sim.World, e *history.Event) bool {
 	failed := slices.ContainsFunc(w.History.Events[x.read:], func(r history.Event) bool {
 		return unanswered(&r) && r.Client == e.Client && r.Op == e.Op && r.Path == e.Path
 	})
-	if failed { // by now its coroutine is at something else
+	if failed { // its coroutine now does something else
 		x.unsent = append(x.unsent, *e)
 		return true
 	}
@@ -180,7 +180,7 @@ func (x *search) called(w *sim.World, e *history.Event) bool {
 	return true
 }
 
-// ended forgets the call that has this end, if it was kept; false: that was answered, and something else is wanted.
+// ended forgets the call that has this end, if it was kept; false: it was answered, and something else is wanted.
 func (x *search) ended(e *history.Event) bool {
 	i := slices.IndexFunc(x.unsent, func(c history.Event) bool {
 		return c.Client == e.Client && c.Op == e.Op && strings.HasPrefix(e.Path, c.Path)
@@ -193,7 +193,7 @@ func (x *search) ended(e *history.Event) bool {
 	return unanswered(e) || x.match(&call)
 }
 
-// match reports whether an event is what its client is wanted to see next.
+// match reports whether an event is what its client should see next.
 func (x *search) match(e *history.Event) bool {
 	s, ok := see(e)
 	switch {
@@ -228,7 +228,7 @@ func (x *search) count() error {
 	return nil
 }
 
-// next is the place in the history of the first event that was not seen yet.
+// next is the position in the history of the first event that was not seen yet.
 func (x *search) next() int {
 	first := len(x.h.Events)
 	for c, n := range x.seen {
@@ -239,7 +239,7 @@ func (x *search) next() int {
 	return first
 }
 
-// visited reports whether the search was in this state before: then it is of no use to go on.
+// visited reports whether the search was in this state before: then it is useless to go on.
 func (x *search) visited(w *sim.World) bool {
 	k := state{w.Fingerprint(), fmt.Sprint(x.seen)}
 	if x.known[k] {
@@ -249,7 +249,7 @@ func (x *search) visited(w *sim.World) bool {
 	return false
 }
 
-// order returns the names of what is possible: first what the history suggests. All others follow.
+// order returns the names of what is possible, beginning with what the history suggests.
 func (x *search) order(w *sim.World, list []sim.Transition) []string {
 	type ranked struct {
 		name string
@@ -279,7 +279,7 @@ func (x *search) order(w *sim.World, list []sim.Transition) []string {
 	return names
 }
 
-// cost puts what changes more behind what changes less.
+// cost ranks transitions that change more after those that change less.
 func cost(t sim.Transition) int {
 	switch {
 	case t.Kind >= sim.FirstFault:
@@ -292,8 +292,8 @@ func cost(t sim.Transition) int {
 	return 1
 }
 
-// hints are the beginnings of the names of transitions that lead to what the history has next, and to what was
-// committed and struck before it.
+// hints are prefixes of the names of transitions that lead to what the history has next, and to what was committed and
+// struck before that.
 func (x *search) hints() (list []string) {
 	end := x.next()
 	begin := 0

@@ -1,4 +1,4 @@
-// Package explain looks for a simulated run in which clients see what they have seen in a recorded one, as on a real
+// Package explain looks for a simulated run in which clients see what they saw in a recorded one, for example on a real
 // ensemble: the same operations of recipes and of ZooKeeper, with the same errors, created paths and watch events, in
 // the same order at each client. Numbers are not compared: nothing says which of them are tokens.
 package explain
@@ -20,16 +20,17 @@ type sight struct {
 }
 
 var (
-	// base is the folder of the znodes of a real ensemble, which older histories name.
+	// base is the folder of the znodes on a real ensemble. Older histories name it.
 	base = regexp.MustCompile(`^/zksim-[0-9a-f]+(/|$)`)
-	// guid is drawn anew in each run.
+	// guid is different in each run.
 	guid = regexp.MustCompile(`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
 )
 
 // own are the requests that libraries make by themselves.
 var own = []string{"setWatches", "setWatches2", "createSession", "closeSession", "ping", "auth", "sasl"}
 
-// notAnswered are the errors by which a library ends a call that no server has answered: on the wire there is nothing.
+// notAnswered are the errors with which a library ends a call that no server has answered: on the wire there is
+// nothing.
 var notAnswered = []string{"zk: connection closed", "zk: session has been expired by the server",
 	"zk: could not connect to a server", "zk: buffer too small", "write tcp: broken pipe", "context canceled"}
 
@@ -38,9 +39,9 @@ func unanswered(e *history.Event) bool {
 	return e.Kind == history.Reply && e.Err != nil && slices.Contains(notAnswered, e.Err.Error())
 }
 
-// OnWire reports whether a history was heard on the wire, where answers have zxids, and sessions the id of a server in
-// front: a call that is never sent, as to a connection that was closed, is none there. In a history that the simulator
-// has recorded it is one.
+// OnWire reports whether a history was heard on the wire. There answers have zxids, and session ids begin with the id
+// of a server. A call that is never sent, for example on a closed connection, is in a history of the simulator but not
+// in one from the wire.
 func OnWire(h *history.History) bool {
 	return slices.ContainsFunc(h.Events, func(e history.Event) bool {
 		return e.Kind == history.Reply && e.Zxid > 0 || e.Kind == history.Session && uint64(e.Session) > math.MaxUint32
