@@ -30,21 +30,19 @@ type Options struct {
 	// Whole milliseconds.
 	ContainerCheck time.Duration
 
-	// StartTimeout bounds how long the servers may take to be ready, 2 minutes
-	// if 0, since a machine may have other work.
+	// StartTimeout bounds how long the servers may take to be ready; 2 minutes if 0, because the machine may be busy.
 	StartTimeout time.Duration
 
-	// Links makes the servers talk to each other through proxies of this process, so that Part can cut a server off.
-	// It is for three servers.
+	// Links makes the servers talk to each other through proxies in this process, so that Part can cut a server off. It
+	// is for three servers.
 	Links bool
 
-	// Dir is the folder for data and configuration. It is created if missing,
-	// data of an earlier Ensemble of the same size in it are used, and Stop
-	// leaves it alone. "" means a temporary folder that Stop removes.
+	// Dir is the folder for data and configuration. It is created if missing; data in it from an earlier Ensemble of
+	// the same size are used; Stop leaves it alone. "" means a temporary folder that Stop removes.
 	Dir string
 
-	// Log gets what the servers log, each line with the server's name in front,
-	// if not nil. It is not used concurrently and no more after Stop.
+	// Log, if not nil, gets what the servers log, each line with the server's name in front. It is not used
+	// concurrently, or after Stop.
 	Log io.Writer
 }
 
@@ -96,10 +94,10 @@ func (o Options) config(m *member, all []*member) string {
 	set("dataDir", escapeProperty(m.dataDir()))
 	set("clientPort", m.client)
 	set("clientPortAddress", loopback)
-	set("admin.enableServer", false)   // else every server wants port 8080
+	set("admin.enableServer", false)   // otherwise every server wants port 8080
 	set("4lw.commands.whitelist", "*") // probes use srvr and conf; only srvr is allowed by default
 	set("extendedTypesEnabled", true)  // TTL nodes
-	set("maxClientCnxns", 0)           // else 60 per address, and all clients are at one
+	set("maxClientCnxns", 0)           // the default is 60 per address, and all clients share one
 	if o.MinSessionTimeout > 0 {
 		set("minSessionTimeout", o.MinSessionTimeout.Milliseconds())
 	}
@@ -120,8 +118,7 @@ func (o Options) config(m *member, all []*member) string {
 	return b.String()
 }
 
-// escapeProperty writes s as a value of a Java properties file, which knows
-// escapes and is read as ISO-8859-1.
+// escapeProperty writes s as a value of a Java properties file, which has escapes and is read as ISO-8859-1.
 func escapeProperty(s string) string {
 	var b strings.Builder
 	for _, u := range utf16.Encode([]rune(s)) {
@@ -140,7 +137,7 @@ func escapeProperty(s string) string {
 // command returns the command, not yet started, that runs m in the foreground.
 func (e *Ensemble) command(m *member) *exec.Cmd {
 	cmd := exec.Command(e.install.java, e.jvmArgs(m)...)
-	cmd.Dir = m.dir // for what a JVM drops where it stands when it crashes
+	cmd.Dir = m.dir // a JVM that crashes drops files in its working folder
 	// With another locale Java cannot open a folder with an odd name.
 	cmd.Env = append(cmd.Environ(), "LC_ALL=C.UTF-8")
 	return cmd

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// Pause stops the process of server i, as SIGSTOP does, until [Ensemble.Continue]. Its connections stay open, and
-// the kernel takes new ones that nobody answers. Pausing a dead server does nothing.
+// Pause stops the process of server i, as SIGSTOP does, until [Ensemble.Continue]. Its connections stay open, and the
+// kernel accepts new ones, which nobody answers. Pausing a dead server does nothing.
 func (e *Ensemble) Pause(i int) error { return e.signal(i, stopSignal) }
 
-// Continue lets a paused server go on. It does nothing to another one.
+// Continue lets a paused server go on. It does nothing to a server that is not paused.
 func (e *Ensemble) Continue(i int) error { return e.signal(i, goSignal) }
 
 func (e *Ensemble) signal(i int, s os.Signal) error {
@@ -36,7 +36,7 @@ func (e *Ensemble) signal(i int, s os.Signal) error {
 // errNoLeader is in the error of Leader.
 var errNoLeader = errors.New("zkserver: no server leads")
 
-// Leader waits until one of the servers, those in except left out, serves as the leader or alone, and returns its
+// Leader waits until one of the servers, except those in except, serves as the leader or standalone, and returns its
 // index.
 func (e *Ensemble) Leader(ctx context.Context, except ...int) (int, error) {
 	for {
@@ -56,11 +56,11 @@ func (e *Ensemble) Leader(ctx context.Context, except ...int) (int, error) {
 	}
 }
 
-// leaderPatience is how long a server may take to say what it is; one that is stopped says nothing.
+// leaderPatience is how long a server may take to say what it is. A stopped server says nothing.
 const leaderPatience = 300 * time.Millisecond
 
-// Died returns a phrase for each server that has died by itself, as "server 2 died (exit status 1)". What it has logged
-// at the end is in the error of [Ensemble.AwaitServing].
+// Died returns a phrase for each server that has died by itself, like "server 2 died (exit status 1)". The error of
+// [Ensemble.AwaitServing] has the last lines that it logged.
 func (e *Ensemble) Died() (list []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -72,22 +72,22 @@ func (e *Ensemble) Died() (list []string) {
 	return list
 }
 
-// Version returns what server i says of itself, as "3.8.0"; "" if it does not answer.
+// Version returns the version that server i reports, like "3.8.0"; "" if it does not answer.
 func (e *Ensemble) Version(ctx context.Context, i int) string {
 	text := field(ask(ctx, e.members[i].addr(), "srvr", maxPatience), "Zookeeper version: ")
 	version, _, _ := strings.Cut(text, "-")
 	return version
 }
 
-// Pid returns the process id of server i as it was last started.
+// Pid returns the process id of server i, from its last start.
 func (e *Ensemble) Pid(i int) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.members[i].proc.cmd.Process.Pid
 }
 
-// LogDir returns the folder in which server i has its txn logs and snapshots.
+// LogDir returns the folder with the txn logs and snapshots of server i.
 func (e *Ensemble) LogDir(i int) string { return filepath.Join(e.members[i].dataDir(), "version-2") }
 
-// Patience is for how long followers wait for a leader that says nothing, and a leader for its followers.
+// Patience is how long followers wait for a silent leader, and a leader for its followers.
 func (e *Ensemble) Patience() time.Duration { return syncLimit * e.options.TickTime }

@@ -5,11 +5,11 @@ import (
 	"syscall"
 )
 
-// dieWithParent makes the kernel kill the process when the thread that starts it
-// ends; process.run sees to it that this is not before our own end.
+// dieWithParent makes the kernel kill the process when the thread that starts it ends. process.run makes sure that this
+// thread does not end before this process.
 //
-// The process also gets a group of its own, so that a Ctrl-C in the terminal
-// reaches only us and servers end when we say so.
+// The process also gets its own process group, so that a Ctrl-C in the terminal reaches only us, and servers end when
+// we say so.
 func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }

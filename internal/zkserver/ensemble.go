@@ -2,9 +2,8 @@
 // for the command line. They listen on loopback only, on free ports, and end
 // with the process that started them.
 //
-// It needs Java and a ZooKeeper that is already there. It speaks to the servers in four-letter words
-// only and knows no client; connect with package live. The settings and the
-// traps avoided here were measured on Debian's ZooKeeper 3.8.0.
+// It needs Java and an installed ZooKeeper. It speaks to the servers only in four-letter words and knows no client;
+// connect with package live. The settings and the traps avoided here were measured on Debian's ZooKeeper 3.8.0.
 package zkserver
 
 import (
@@ -36,7 +35,7 @@ type Ensemble struct {
 	stopped bool
 }
 
-// member is one server of an Ensemble. A killed one has a proc that has ended.
+// member is one server of an Ensemble. The proc of a killed one has ended.
 type member struct {
 	id                    int // counted from 1, as in ZooKeeper's myid
 	dir                   string
@@ -47,19 +46,18 @@ type member struct {
 
 func (m *member) addr() string { return loopback + ":" + strconv.Itoa(m.client) }
 
-// startAttempts is how often Start picks ports anew. A free port is only known
-// to be free until the check ends, so another process can be faster.
+// startAttempts is how often Start picks new ports. A port is only known to be free until the check ends, so another
+// process can be faster.
 const startAttempts = 3
 
-// Start starts servers and returns when all of them serve, in a quorum with a
-// leader. It takes about 0.4 s for one and 2 s for three.
+// Start starts servers and returns when all of them serve; three need a leader. It takes about 0.4 s for one and 2 s
+// for three.
 //
-// When ctx is cancelled, during Start or later, everything is stopped as by
-// [Ensemble.Stop]. On Linux the servers also end when this process does, however
-// that happens.
+// When ctx is cancelled, during Start or later, everything is stopped as by [Ensemble.Stop]. On Linux the servers also
+// end when this process does, however it ends.
 //
-// Without Java or ZooKeeper the error wraps [ErrUnavailable], and nothing is started. When a server
-// ends or never gets ready, the error holds the last lines that it logged.
+// Without Java or ZooKeeper the error wraps [ErrUnavailable], and nothing is started. If a server ends or never gets
+// ready, the error has the last lines that it logged.
 func Start(ctx context.Context, o Options) (*Ensemble, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -143,7 +141,7 @@ func (e *Ensemble) layOut() error {
 	return nil
 }
 
-// launch starts a process for m and kills the one it has, if any.
+// launch starts a process for m, after killing the one it has, if any.
 func (e *Ensemble) launch(m *member) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -184,10 +182,9 @@ func (e *Ensemble) Kill(i int) {
 	proc.kill()
 }
 
-// Restart starts server i again with its data and its address, after killing it
-// if it lives, and returns when it serves again. A member of a quorum can only
-// serve while another one lives. When ctx is done, or StartTimeout is over, the
-// server goes on starting, but Restart returns an error.
+// Restart starts server i again with its data and its address, after killing it if it lives, and returns when it serves
+// again. A member of a quorum can only serve while another one lives. When ctx is done, or StartTimeout is over,
+// Restart returns an error, but the server goes on starting.
 func (e *Ensemble) Restart(ctx context.Context, i int) error {
 	m := e.members[i]
 	if err := e.launch(m); err != nil {
@@ -198,9 +195,8 @@ func (e *Ensemble) Restart(ctx context.Context, i int) error {
 	return e.awaitMembers(ctx, []*member{m}, func(modes []string) bool { return modes[0] != "" })
 }
 
-// Stop kills the servers and removes the temporary folder, if Start made one.
-// It reports a server that had died by itself, with its last words, and what
-// could not be removed. Later calls do nothing and return the same.
+// Stop kills the servers and removes the temporary folder, if Start made one. Its error reports a server that had died
+// by itself, with its last words, and what could not be removed. Later calls do nothing and return the same.
 func (e *Ensemble) Stop() error {
 	if e.unhook != nil {
 		e.unhook()
@@ -237,7 +233,7 @@ var (
 	errDied    = errors.New("died")
 )
 
-// AwaitServing waits until all servers serve, one of several as the leader. A server that has died by itself is an
+// AwaitServing waits until all servers serve; of several, one as the leader. A server that has died by itself is an
 // error, with its last words.
 func (e *Ensemble) AwaitServing(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, e.options.StartTimeout)
@@ -277,8 +273,7 @@ func (e *Ensemble) awaitMembers(ctx context.Context, members []*member, enough f
 	}
 }
 
-// ended returns nil while m's process lives, otherwise an error, which wraps
-// errDied if nobody wanted that.
+// ended returns nil while m's process lives, otherwise an error. It wraps errDied if the process was not killed.
 func (e *Ensemble) ended(m *member) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// EnvZooKeeper is the environment variable that says which ZooKeeper to run:
-// the folder of an unpacked release or a jar. Unset, it is Debian's package.
+// EnvZooKeeper is the environment variable that says which ZooKeeper to run: the folder of an unpacked release, or a
+// jar. If unset, it is Debian's package.
 const EnvZooKeeper = "ZKSIM_ZOOKEEPER"
 
-// ErrUnavailable is what errors.Is finds in the error of [Start] when this machine has no Java or no ZooKeeper.
-// The error says what is missing and what to do about it.
+// ErrUnavailable is in the error of [Start] when this machine has no Java or no ZooKeeper. That error says what is
+// missing and what to do about it.
 var ErrUnavailable = errors.New("no ZooKeeper server")
 
 // debianJar is where Debian's package zookeeper has the server. Its manifest
 // names the jars that it needs.
 const debianJar = "/usr/share/java/zookeeper.jar"
 
-// install is what it takes to run a server.
+// install is what is needed to run a server.
 type install struct {
 	java      string // executable
 	classpath string
@@ -71,12 +71,12 @@ func findClasspath(place, debianJar string) (string, error) {
 	if err != nil || len(jars) == 0 {
 		return complain("has no lib/zookeeper*.jar (a source release?)")
 	}
-	// conf holds the settings of the logger, which writes every detail otherwise.
+	// conf has the settings of the logger, which otherwise writes every detail.
 	return joinPaths(filepath.Join(place, "conf"), filepath.Join(place, "lib", "*")), nil
 }
 
-// jarClasspath is the jar and, if it lies next to it, a logger. Without one,
-// ZooKeeper is silent and its deaths are hard to explain.
+// jarClasspath is the jar and, if there is one next to it, a logger. Without one, ZooKeeper is silent and its deaths
+// are hard to explain.
 func jarClasspath(jar string) string {
 	logger := filepath.Join(filepath.Dir(jar), "slf4j-simple.jar")
 	if !isFile(logger) {

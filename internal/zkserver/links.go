@@ -32,7 +32,8 @@ func (e *Ensemble) link() error {
 			if err != nil {
 				return err
 			}
-			// The server says in the first message where it can be reached; the answer is to come through a proxy as well.
+			// The server says in the first message where it can be reached; the answer should also come through a
+			// proxy.
 			elect, err := newProxy(to.elect, func() string {
 				return fmt.Sprintf("%s:%d", loopback, to.links[from.id].elect.port())
 			})
@@ -46,11 +47,11 @@ func (e *Ensemble) link() error {
 	return nil
 }
 
-// Part cuts server i off from the others, until [Ensemble.Join]: what they send each other is lost, and no connection
-// is closed. It needs Options.Links.
+// Part cuts server i off from the others until [Ensemble.Join]: what they send each other is lost, but no connection is
+// closed. It needs Options.Links.
 func (e *Ensemble) Part(i int) { e.mute(i, true) }
 
-// Join ends Part for server i. Connections that were cut off are closed, since what was sent on them is missing.
+// Join ends Part for server i. It closes the connections that were cut off, because what was sent on them is missing.
 func (e *Ensemble) Join(i int) { e.mute(i, false) }
 
 func (e *Ensemble) mute(i int, muted bool) {
@@ -68,7 +69,7 @@ func (e *Ensemble) mute(i int, muted bool) {
 type proxy struct {
 	l    net.Listener
 	to   string
-	self func() string // the address that the first message of an election is to name; nil: no such messages
+	self func() string // the address that the first message of an election should name; nil: no such messages
 
 	mu    sync.Mutex // guards what follows
 	muted bool
@@ -113,14 +114,14 @@ func (p *proxy) mute(muted bool) {
 	p.muted = muted
 }
 
-// silent reports whether what comes now is lost.
+// silent reports whether incoming data is lost.
 func (p *proxy) silent() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.muted
 }
 
-// keep takes note of a connection; false: it has been closed, since all is over.
+// keep notes a connection; false: it was closed, because the proxy is done.
 func (p *proxy) keep(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,13 +155,13 @@ func (p *proxy) accept() {
 // Limits of connecting to a server.
 const (
 	proxyDial   = 5 * time.Second       // how long it may take to accept
-	redials     = 20                    // how often a follower's connection is tried that is refused
+	redials     = 20                    // how often a refused connection of a follower is tried
 	redialPause = 50 * time.Millisecond // between two of these
 )
 
-// dial connects to the server. One that was elected may not listen yet. Its followers would try again if it refused
-// them; but a proxy has taken their connection, so it tries in their place. Otherwise they would begin another
-// election, and the server wait for them until its time is up.
+// dial connects to the server. A newly elected server may not listen yet. Its followers would try again if it refused
+// them. But the proxy has already accepted their connections, so it tries in their place. Otherwise they would begin
+// another election, and the server would wait for them until its time is up.
 func (p *proxy) dial() (to net.Conn, err error) {
 	for range redials {
 		to, err = net.DialTimeout("tcp", p.to, proxyDial)
@@ -197,7 +198,7 @@ func (p *proxy) serve(c net.Conn) {
 	p.forward(to, c)
 }
 
-// forward copies until the end of either; what comes in silence is lost.
+// forward copies until either side ends. It drops what arrives while the proxy is silent.
 func (p *proxy) forward(to io.Writer, from io.Reader) {
 	b := make([]byte, 1<<16)
 	for {
@@ -221,14 +222,14 @@ const (
 	maxAddress          = 1 << 10
 )
 
-// introduce forwards the first message of an election's connection, with another address.
+// introduce forwards the first message of an election connection, with another address.
 func (p *proxy) introduce(to io.Writer, from io.Reader) error {
 	head := make([]byte, 20)
 	if _, err := io.ReadFull(from, head[:8]); err != nil {
 		return err
 	}
 	version := int64(binary.BigEndian.Uint64(head))
-	if version != oneAddress && version != manyAddresses { // an old one: it has no address
+	if version != oneAddress && version != manyAddresses { // an old version without an address
 		_, err := to.Write(head[:8])
 		return err
 	}

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// The ports that servers get: none that needs rights, and as a rule none that the kernel gives to clients. A server
-// that is restarted needs its port again, and a client could have got it meanwhile.
+// The ports that servers get: none that needs privileges and, as a rule, none that the kernel gives to clients. A
+// restarted server needs its port again, which a client could have got meanwhile.
 const firstPort, lastPort = 10000, 65535
 
-// portAttempts bounds how many ports are tried for each that is wanted.
+// portAttempts bounds how many ports are tried for each one that is needed.
 const portAttempts = 100
 
-// freePorts returns n different ports that nobody listens on at this moment, outside of the range of the kernel.
+// freePorts returns n different ports that nobody listens on at the moment, outside the range of the kernel.
 func freePorts(n int) ([]int, error) {
 	low, high := ephemeral()
 	ports := make([]int, 0, n)
@@ -32,7 +32,7 @@ func freePorts(n int) ([]int, error) {
 			last = err
 			continue
 		}
-		defer l.Close() // all at the end, or the same port may come twice
+		defer l.Close() // only at the end, or the same port may come twice
 		ports = append(ports, port)
 	}
 	if len(ports) < n {
@@ -41,8 +41,8 @@ func freePorts(n int) ([]int, error) {
 	return ports, nil
 }
 
-// ephemeral returns the first and the last port that the kernel gives to clients; where it does not say, those that
-// most systems use. A range that leaves nothing free is no reason to fail: then none is left out.
+// ephemeral returns the first and the last port that the kernel gives to clients, or, if the kernel does not say, those
+// of most systems. A range that leaves no port free is no reason to fail: then no port is left out.
 func ephemeral() (low, high int) {
 	low, high = 32768, 60999
 	if text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range"); err == nil {
@@ -54,7 +54,7 @@ func ephemeral() (low, high int) {
 	return low, high
 }
 
-// parseRange reads two numbers; what is none leaves the range as it was.
+// parseRange reads two numbers; any other text leaves the range as it was.
 func parseRange(text string, low, high int) (int, int) {
 	fields := strings.Fields(text)
 	if len(fields) != 2 {

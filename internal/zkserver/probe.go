@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A connection that a server accepts in its first milliseconds may never be
-// answered, so a probe is given up early and repeated.
+// A server may never answer a connection that it accepts in its first milliseconds, so a probe gives up early and is
+// repeated.
 const (
 	minPatience = 100 * time.Millisecond
 	maxPatience = 2 * time.Second
@@ -23,8 +23,7 @@ func (m *member) mode(ctx context.Context, patience time.Duration) string {
 	if mode == "" {
 		return ""
 	}
-	// Is it ours? The server of another test may have been faster to take the
-	// port, and our process may not have noticed yet.
+	// Is it ours? The server of another test may have taken the port first, and our process may not have noticed yet.
 	if !strings.HasPrefix(field(ask(ctx, m.addr(), "conf", patience), "dataDir="), m.dataDir()) {
 		return ""
 	}
@@ -49,7 +48,7 @@ func ask(ctx context.Context, addr, word string, patience time.Duration) string 
 	if err != nil {
 		return ""
 	}
-	defer context.AfterFunc(ctx, func() { conn.Close() })() // ends the reading, too
+	defer context.AfterFunc(ctx, func() { conn.Close() })() // also ends the reading
 	defer conn.Close()
 	if _, err := io.WriteString(conn, word); err != nil {
 		return ""

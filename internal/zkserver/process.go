@@ -18,12 +18,12 @@ type process struct {
 	done   chan struct{} // closed when it has ended and all its output was read
 }
 
-// startProcess starts cmd, which is to end no later than this process does. Its
-// output goes to log too, unless that is nil.
+// startProcess starts cmd, which should end no later than this process does. Its output also goes to log, unless that
+// is nil.
 func startProcess(name string, cmd *exec.Cmd, log io.Writer) (*process, error) {
 	p := &process{name: name, cmd: cmd, out: &tail{prefix: name + ": ", log: log}, done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = p.out, p.out // the same value, so one goroutine writes
-	cmd.WaitDelay = time.Second           // should someone else hold the pipe
+	cmd.WaitDelay = time.Second           // in case someone else holds the pipe
 	dieWithParent(cmd)
 	started := make(chan error)
 	go p.run(started)
@@ -33,10 +33,8 @@ func startProcess(name string, cmd *exec.Cmd, log io.Writer) (*process, error) {
 	return p, nil
 }
 
-// run starts the process and waits for it on one and the same thread: Linux
-// takes the thread that started a process for its parent and would kill the
-// process when Go ends the thread (go.dev/issue/27505). Waiting occupies a
-// thread anyway.
+// run starts the process and waits for it on the same thread. Linux takes the thread that started a process for its
+// parent, and would kill the process when Go ends the thread (go.dev/issue/27505). Waiting occupies a thread anyway.
 func (p *process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -81,8 +79,7 @@ func (p *process) death() error {
 	return fmt.Errorf("zkserver: %s %w (%v)%s", p.name, errDied, p.cmd.ProcessState, p.lastWords())
 }
 
-// lastWords returns the end of what the process wrote, to be put behind the
-// sentence that says what happened to it.
+// lastWords returns the end of what the process wrote, to follow the sentence that says what happened to it.
 func (p *process) lastWords() string {
 	text := p.out.String()
 	if text == "" {

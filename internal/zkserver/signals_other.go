@@ -4,5 +4,5 @@ package zkserver
 
 import "os"
 
-// Where processes cannot be stopped, sending these fails.
+// Where processes cannot be stopped, sending these signals fails.
 var stopSignal, goSignal os.Signal = os.Interrupt, os.Interrupt

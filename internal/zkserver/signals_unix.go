@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// What stops a process, and what lets it go on.
+// The signals that stop a process and let it go on.
 var stopSignal, goSignal os.Signal = syscall.SIGSTOP, syscall.SIGCONT

@@ -9,18 +9,18 @@ import (
 
 const (
 	tailLines = 25  // holds a Java stack trace with its cause
-	lineBytes = 500 // more of a line is cut off
+	lineBytes = 500 // longer lines are cut off
 )
 
-// tail is a Writer that keeps the last lines written to it and copies all of
-// them to log, each with a prefix, unless log is nil.
+// tail is a Writer that keeps the last lines written to it and, unless log is nil, copies all lines to log, each with a
+// prefix.
 type tail struct {
 	prefix string
 	log    io.Writer
 
 	mu    sync.Mutex
 	lines []string
-	part  []byte // of the line that has not ended
+	part  []byte // of the unfinished line
 }
 
 func (t *tail) Write(p []byte) (int, error) {
@@ -37,7 +37,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil // an error would make os/exec stop reading
 }
 
-// end makes a line of what was not ended by a newline; nothing follows.
+// end makes a line of output without a final newline; nothing follows.
 func (t *tail) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -72,7 +72,7 @@ func (t *tail) String() string {
 	return "    " + strings.Join(lines, "\n    ")
 }
 
-// serialWriter makes one writer usable by several.
+// serialWriter makes a writer safe for concurrent use.
 type serialWriter struct {
 	mu sync.Mutex
 	w  io.Writer
