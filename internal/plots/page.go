@@ -16,7 +16,7 @@ type Page struct {
 	Tables  []Table
 }
 
-// Table is a table with what it means.
+// Table is a table and what it means.
 type Table struct {
 	Title, Text string
 	Columns     []string
@@ -26,7 +26,7 @@ type Table struct {
 // Term is a name in the figures and what it stands for.
 type Term struct{ Name, Text string }
 
-// Figure is a chart with what it means.
+// Figure is a chart and what it means.
 type Figure struct {
 	Chart
 	Text string // a paragraph

@@ -1,5 +1,5 @@
-// Package plots draws what was measured: lines on logarithmic axes, as SVG and PNG,
-// and a page that shows and explains them. It is the only one that knows gonum.
+// Package plots draws measurements: lines on logarithmic axes, as SVG and PNG, and a page that shows and explains them.
+// It is the only package that knows gonum.
 package plots
 
 import (
@@ -29,18 +29,17 @@ type Chart struct {
 	Over  string // in the legend: what the second series of the lines are
 }
 
-// Line is one series. Points that are not positive have no place on logarithmic axes
-// and are left out.
+// Line is one series. Points that are not positive cannot be on logarithmic axes and are left out.
 type Line struct {
 	Name string // in the legend
-	Look Look   // the zero value is that of its place among the lines
+	Look Look   // the zero value means the look for its place among the lines
 	X, Y []float64
 
-	// A second series of the same, drawn over the first with crosses and dots.
+	// A second series of the line, drawn over the first with crosses and dots.
 	OverX, OverY []float64
 }
 
-// Empty reports whether there is nothing to see.
+// Empty reports whether there is nothing to draw.
 func (c *Chart) Empty() bool {
 	return !slices.ContainsFunc(c.Lines, func(l Line) bool { return len(points(l.X, l.Y)) > 0 })
 }
@@ -55,30 +54,30 @@ func points(xs, ys []float64) plotter.XYs {
 	return all
 }
 
-// The size is 800 pixels of a PNG at 96 dpi in width. The legend has a column of its own.
+// The size: a PNG at 96 dpi is 800 pixels wide. The legend has its own column.
 const (
 	width   = 600 * vg.Length(1)
 	height  = 330 * vg.Length(1)
 	between = 14 * vg.Length(1) // plot and legend
 )
 
-// palette is that of Okabe and Ito, which nearly everybody can tell apart, without
-// its yellow, which is too pale for a line.
+// palette is the palette of Okabe and Ito, whose colours nearly everybody can tell apart, without its yellow, which is
+// too pale for a line.
 var palette = []color.RGBA{
 	{0x00, 0x72, 0xb2, 0xff}, {0xd5, 0x5e, 0x00, 0xff}, {0x00, 0x9e, 0x73, 0xff}, {0xcc, 0x79, 0xa7, 0xff},
 	{0xe6, 0x9f, 0x00, 0xff}, {0x56, 0xb4, 0xe9, 0xff}, {0x00, 0x00, 0x00, 0xff},
 }
 
-// markers alternate between solid and hollow ones of decreasing and increasing size,
-// so that those that lie on each other can all be seen.
+// markers alternate between solid ones of decreasing size and hollow ones of increasing size, so that overlapping
+// markers can all be seen.
 var markers = []draw.GlyphStyle{
 	{Shape: draw.CircleGlyph{}, Radius: 4.5}, {Shape: outline(4), Radius: 6}, {Shape: draw.PyramidGlyph{}, Radius: 3.5},
 	{Shape: outline(24), Radius: 7}, {Shape: draw.BoxGlyph{}, Radius: 1.8}, {Shape: outline(3), Radius: 9},
 	{Shape: draw.CrossGlyph{}, Radius: 4}, {Shape: draw.PlusGlyph{}, Radius: 5},
 }
 
-// Look is the colour and the marker of a line, by their numbers from 1 on. A line whose marker has an even number is
-// dashed, and lies above the others.
+// Look is the colour and the marker of a line, numbered from 1. A line whose marker has an even number is dashed, and
+// lies above the others.
 type Look struct{ Color, Marker int }
 
 // How many colours and markers there are.
@@ -87,7 +86,7 @@ var (
 	Markers = len(markers)
 )
 
-// look returns that of line i.
+// look returns the look of line i.
 func (c *Chart) look(i int) Look {
 	if look := c.Lines[i].Look; look != (Look{}) {
 		return look
@@ -95,8 +94,7 @@ func (c *Chart) look(i int) Look {
 	return Look{i%Colors + 1, i%Markers + 1}
 }
 
-// otherFont is how much wider a text may become in a viewer that has none of the
-// fonts that a drawing names.
+// otherFont is how much wider a text may become in a viewer that has none of the fonts of a drawing.
 const otherFont = 1.17
 
 var sans = font.Font{Typeface: "Liberation", Variant: "Sans"}
@@ -126,7 +124,7 @@ func (c *Chart) SVG(w io.Writer) error {
 	return err
 }
 
-// draw draws the figure, with so many times the room that the legend should take.
+// draw draws the figure, with room times the space that the legend should take.
 func (c *Chart) draw(canvas draw.Canvas, room vg.Length) error {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text = c.Title, c.X
@@ -150,8 +148,8 @@ func (c *Chart) draw(canvas draw.Canvas, room vg.Length) error {
 	column := room * (box.Max.X - box.Min.X)
 	legend.Draw(draw.Crop(canvas, canvas.Max.X-canvas.Min.X-column, 0, 0, -30))
 
-	// The library would leave room for the label in the wrong place, since it does
-	// not know that the axis is logarithmic.
+	// The library would leave room for the label in the wrong place, because it does not know that the axis is
+	// logarithmic.
 	label := p.Y.Label.TextStyle
 	label.Rotation, label.XAlign, label.YAlign = math.Pi/2, draw.XCenter, draw.YTop
 	area := draw.Crop(canvas, label.Height(c.Y)+6, -column-between, 0, 0)
@@ -203,10 +201,10 @@ func (c *Chart) plot(p *plot.Plot) (plot.Legend, error) {
 	return legend, nil
 }
 
-// cross marks the points of a second series. It shows beside every other marker.
+// cross marks the points of a second series. It is visible beside every other marker.
 var cross = draw.GlyphStyle{Shape: draw.CrossGlyph{}, Radius: 5}
 
-// over is the second series.
+// over returns the plotters of the second series.
 func (l *Line) over(c color.Color) ([]plot.Plotter, error) {
 	second := points(l.OverX, l.OverY)
 	if len(second) == 0 {
@@ -235,7 +233,7 @@ func (crosses) Thumbnail(c *draw.Canvas) {
 	c.DrawGlyph(glyph, middle)
 }
 
-// outline is a hollow polygon with so many corners, its base level.
+// outline is a hollow polygon with that many corners and a level base.
 type outline int
 
 // DrawGlyph implements [draw.GlyphDrawer].
@@ -255,12 +253,12 @@ func (n outline) DrawGlyph(c *draw.Canvas, style draw.GlyphStyle, at vg.Point) {
 	c.Stroke(path)
 }
 
-// ticks are those of the library, with all digits.
+// ticks are the ticks of the library, with all digits.
 type ticks struct{}
 
 // Ticks implements [plot.Ticker].
 func (ticks) Ticks(least, most float64) []plot.Tick {
-	// A little less, or the library takes 0.1 for more than that and leaves it out.
+	// A little less, or the library takes 0.1 for more than 0.1 and leaves it out.
 	all := plot.LogTicks{Prec: -1}.Ticks(least*(1-1e-9), most)
 	for i, t := range all {
 		if !t.IsMinor() {
