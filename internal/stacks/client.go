@@ -11,16 +11,16 @@ const floor = "zksim/sim.(*coroutine).run"
 // calls are the types whose methods client code calls to wait.
 var calls = []string{"zksim/sim.Conn.", "zksim/sim.Env."}
 
-// harness are the functions of this module that run client code, or do what it asks for.
+// harness are the functions of this module that run client code, or serve its calls.
 var harness = []string{"zksim/sim.(*World).", "zksim/sim.(*Client).", "zksim/sim.(*coroutine).",
 	"zksim/sim.clientStack",
 	"zksim/internal/stacks.Current", "zksim/scenarios/engine.(*Runner).", "zksim/scenarios/engine.(*simHost)."}
 
-// machinery are functions of Go's own that are on every stack.
+// machinery are functions of Go itself that are on every stack.
 var machinery = []string{"runtime.", "runtime/debug.", "iter.", "internal/runtime/"}
 
-// Client returns the calls of client code among frames, the innermost first, and the name of the method of Conn or
-// Env that it has called, which is the first of these; "" if it has called none.
+// Client returns the calls of client code among frames, the innermost first. call is the name of the method of Conn or
+// Env that the code has called, the first of these; "" if it has called none.
 func Client(frames []Frame) (list []Frame, call string) {
 	for _, x := range frames {
 		if x.Func == floor {
@@ -38,14 +38,14 @@ func Client(frames []Frame) (list []Frame, call string) {
 	return list, call
 }
 
-// Started returns the last line of the stack of a goroutine: which function has started it.
+// Started returns the last line of the stack of a goroutine: the function that started it.
 func Started(by Frame) Frame {
 	by.Func = "started by " + by.Func
 	return by
 }
 
-// Starts reports whether a function starts goroutines that run beside it: those of the runtime
-// do their own work, and iter.Pull makes coroutines, which only run in its stead.
+// Starts reports whether a function starts goroutines that run beside it. The runtime's goroutines do the runtime's
+// work, and iter.Pull makes coroutines, which only run in place of their caller.
 func (f Frame) Starts() bool {
 	return !under(f.Func, []string{"runtime.", "iter.Pull"})
 }
@@ -73,12 +73,12 @@ type Wait uint8
 
 // The ways to wait. A goroutine that was only preempted, or that helps to collect garbage, does not wait.
 const (
-	Not   Wait = iota // it goes on, or will as soon as there is a processor
-	Lock              // for a lock, which others give back as a rule
+	Not   Wait = iota // it runs, or will as soon as a processor is free
+	Lock              // for a lock, which others usually give back
 	Event             // for time to pass, or for other goroutines or programs
 )
 
-// events are the states of goroutines that wait for an event, and locks of those that wait for a lock.
+// events are the states of goroutines that wait for an event, and locks those of goroutines that wait for a lock.
 var (
 	events = []string{"sleep", "select", "select (no cases)", "chan receive", "chan receive (nil chan)", "chan send",
 		"chan send (nil chan)", "sync.WaitGroup.Wait", "sync.Cond.Wait", "IO wait"}
@@ -89,7 +89,7 @@ var (
 func (g *Goroutine) Waits() Wait {
 	switch {
 	case slices.Contains(events, g.State):
-		// What a program prints may have to wait for its reader.
+		// A program that prints may have to wait for its reader.
 		if g.State == "IO wait" && strings.Contains(string(g.text), "\nos.(*File).Write(") {
 			return Lock
 		}
@@ -100,8 +100,7 @@ func (g *Goroutine) Waits() Wait {
 	return Not
 }
 
-// locks reports whether g waits in a function that locks: the runtime does so, too, when it begins to collect
-// garbage.
+// locks reports whether g waits in a function that locks. The runtime also does so when it begins to collect garbage.
 func (g *Goroutine) locks() bool {
 	for _, x := range g.Frames() {
 		if !under(x.Func, machinery) {
@@ -111,5 +110,5 @@ func (g *Goroutine) locks() bool {
 	return false
 }
 
-// Parked reports whether g is a coroutine that waits for its turn, or one that waits for a coroutine.
+// Parked reports whether g is a coroutine that waits for its turn, or a goroutine that waits for a coroutine.
 func (g *Goroutine) Parked() bool { return g.State == "coroutine" }

@@ -1,6 +1,6 @@
-// Package stacks reads what Go tells of goroutines: what each is doing, the calls in it, and which one has
-// started it. It is for findings about client code that leaves the simulator. It must not know worlds, clients
-// or scenarios; of this module it only knows the names of the functions under which client code runs.
+// Package stacks reads what Go reports about goroutines: what each is doing, its calls, and which goroutine started it.
+// It serves to find client code that leaves the simulator. It must not know worlds, clients or scenarios; of this
+// module it only knows the names of the functions under which client code runs.
 package stacks
 
 import (
@@ -23,21 +23,21 @@ func (f Frame) String() string { return f.Func + " " + f.File + ":" + strconv.It
 
 // Goroutine is one goroutine at one moment.
 type Goroutine struct {
-	ID     uint64 // is never used again
-	Bubble string // of testing/synctest, its number; "" if it is in none
+	ID     uint64 // never reused
+	Bubble string // the number of its testing/synctest bubble; "" if it is in none
 	Labels string // of runtime/pprof, as in `"client": "c1"`, with GODEBUG=tracebacklabels=1
 	State  string // as in "running", "sleep" or "chan receive"
-	Rests  bool   // it waits for what comes from its bubble only, time included, so that the bubble may rest
+	Rests  bool   // it waits only for its bubble, time included, so the bubble may rest
 	text   []byte // its calls
 }
 
-// Dump takes pictures of all goroutines. It reuses its memory.
+// Dump takes snapshots of all goroutines. It reuses its memory.
 type Dump struct{ buf []byte }
 
-// maxDump bounds the memory of a dump; the goroutines beyond it are left out.
+// maxDump bounds the memory of a dump; goroutines beyond it are left out.
 const maxDump = 64 << 20
 
-// Each stops all goroutines for a moment and then calls f with each of them, until it returns false.
+// Each stops all goroutines for a moment and then calls f with each of them, until f returns false.
 func (d *Dump) Each(f func(g Goroutine) bool) {
 	if d.buf == nil {
 		d.buf = make([]byte, 64<<10)
@@ -50,7 +50,7 @@ func (d *Dump) Each(f func(g Goroutine) bool) {
 	Each(d.buf[:n], f)
 }
 
-// Each calls f with each of the goroutines in a text, as a process prints them that dies, until it returns false.
+// Each calls f with each goroutine in a text, such as a dying process prints, until f returns false.
 func Each(text []byte, f func(g Goroutine) bool) {
 	for len(text) > 0 {
 		var block []byte
@@ -109,7 +109,7 @@ func parse(block []byte) (g Goroutine, ok bool) {
 
 const createdBy = "created by "
 
-// Parent returns the goroutine that has started g, and the function with the go statement; 0 if none has.
+// Parent returns the goroutine that started g, and the function with the go statement; 0 if there is none.
 func (g *Goroutine) Parent() (id uint64, at Frame) {
 	i := bytes.LastIndex(g.text, []byte(createdBy))
 	if i < 0 {
@@ -157,7 +157,7 @@ func place(rest []byte) (file string, line int) {
 	return Short(file), line
 }
 
-// Short returns the end of a path that is the same on every machine: the file and its folder.
+// Short returns the part of a path that is the same on every machine: the file and its folder.
 func Short(file string) string { return path.Join(path.Base(path.Dir(file)), path.Base(file)) }
 
 func firstLine(text []byte) []byte {
