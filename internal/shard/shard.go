@@ -1,5 +1,5 @@
-// Package shard says which part of a work is that of this process: what a flag says, or, with "auto", what the engine
-// that started it has put into the environment. It knows nothing of what the work is.
+// Package shard says which part of a work this process does: the part that a flag says or, with "auto", the part that
+// the engine that started it has put into the environment. It does not know what the work is.
 package shard
 
 import (
@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// Most is how many parts there can be: those that are missing are counted one by one.
+// Most is the largest number of parts: missing parts are counted one by one.
 const Most = 100_000
 
 // Auto is the text that stands for what the environment says.
 const Auto = "auto"
 
-// Part is the part Index of Of, from 1 on. The zero value is all of the work, which nobody has divided.
+// Part is part Index of Of, from 1 on. The zero value is the whole work, undivided.
 type Part struct {
 	Index, Of uint64
-	// From says where the numbers come from, as "CI_NODE_INDEX=2 CI_NODE_TOTAL=4 (GitLab)"; empty: from a flag.
+	// From says where the numbers come from, like "CI_NODE_INDEX=2 CI_NODE_TOTAL=4 (GitLab)"; empty: from a flag.
 	From string
 }
 
@@ -31,7 +31,7 @@ func (p Part) String() string {
 	return fmt.Sprintf("%d/%d", p.Index, p.Of)
 }
 
-// Remainder is that of the numbers, modulo p.Of, which belong to the part; 0 for the zero value.
+// Remainder is the remainder, modulo p.Of, of the numbers that belong to the part; 0 for the zero value.
 func (p Part) Remainder() uint64 {
 	if p.Of == 0 {
 		return 0
@@ -39,11 +39,11 @@ func (p Part) Remainder() uint64 {
 	return p.Index % p.Of
 }
 
-// Has reports whether the thing i of a list, from 0 on, belongs to the part.
+// Has reports whether element i of a list, from 0 on, belongs to the part.
 func (p Part) Has(i int) bool { return p.Of == 0 || uint64(i)%p.Of == p.Index-1 }
 
-// Parse reads "i/n" with i from 1 to n, "auto", or "", which is the zero value. getenv is [os.LookupEnv] as a rule.
-// With "auto" it also creates the file TEST_SHARD_STATUS_FILE, by which Bazel learns that a test heeds its shards.
+// Parse reads "i/n" with i from 1 to n, "auto", or "", which is the zero value. getenv is usually [os.LookupEnv]. With
+// "auto" it also creates the file TEST_SHARD_STATUS_FILE, which tells Bazel that a test heeds its shards.
 func Parse(text string, getenv func(string) (string, bool)) (Part, error) {
 	switch text {
 	case "":
@@ -70,17 +70,17 @@ func tooMany(said string, parts uint64) error {
 	return fmt.Errorf("%s is one of %d parts, expected at most %d", said, parts, Most)
 }
 
-// pair is two variables by which an engine tells a process its part.
+// pair is two variables with which an engine tells a process its part.
 type pair struct {
 	engine       string
 	index, total string
 	first        uint64 // index of the first part
-	// always is that total is set for work that is not divided, too, as 1.
+	// always says that total is also set, to 1, for work that is not divided.
 	always bool
 }
 
-// pairs are those that are known. Kubernetes has no variable for the number of parts, so a manifest sets
-// ZKSIM_JOB_TOTAL; GitHub has none at all, so a workflow sets both from strategy.job-index and strategy.job-total.
+// pairs are the known pairs. Kubernetes has no variable for the number of parts, so a manifest sets ZKSIM_JOB_TOTAL.
+// GitHub has none at all, so a workflow sets both from strategy.job-index and strategy.job-total.
 var pairs = []pair{
 	{engine: "Kubernetes", index: "JOB_COMPLETION_INDEX", total: ownTotal},
 	{engine: "ZKSIM_JOB_INDEX", index: "ZKSIM_JOB_INDEX", total: ownTotal},
@@ -98,8 +98,8 @@ const (
 var errNone = errors.New("auto finds no part in the environment, expected that of an array of Slurm, an Indexed " +
 	"Job of Kubernetes (with ZKSIM_JOB_TOTAL), Bazel, GitLab, CircleCI, Buildkite, or ZKSIM_JOB_INDEX and ZKSIM_JOB_TOTAL")
 
-// fromEnvironment returns the part that the environment names. Engines can be nested: one that has not divided its
-// work (part 1 of 1) gives way to another one. Two that have are a contradiction unless they say the same.
+// fromEnvironment returns the part that the environment names. Engines can be nested: one that has not divided its work
+// (part 1 of 1) gives way to another. Two that have divided it contradict each other unless they say the same.
 func fromEnvironment(getenv func(string) (string, bool)) (Part, error) {
 	e := environment{getenv}
 	list, err := e.all()
@@ -124,7 +124,7 @@ func fromEnvironment(getenv func(string) (string, bool)) (Part, error) {
 	return found, e.heeded()
 }
 
-// environment reads variables. One that is empty is not set.
+// environment reads variables. An empty variable counts as not set.
 type environment struct {
 	lookup func(string) (string, bool)
 }
@@ -134,7 +134,7 @@ func (e environment) get(name string) (value string, set bool) {
 	return value, set && value != ""
 }
 
-// number reads a variable; set is false if it is not there.
+// number reads a variable; set is false if it is not set.
 func (e environment) number(name string) (n uint64, set bool, err error) {
 	text, set := e.get(name)
 	if !set {
@@ -146,7 +146,7 @@ func (e environment) number(name string) (n uint64, set bool, err error) {
 	return n, true, nil
 }
 
-// all returns the parts that are named, Slurm's first.
+// all returns the parts that the environment names, Slurm's first.
 func (e environment) all() (list []Part, err error) {
 	if p, err := e.slurm(); err != nil {
 		return nil, err
@@ -196,8 +196,8 @@ func (e environment) pair(x pair) (Part, error) {
 		From: fmt.Sprintf("%s=%d %s=%d (%s)", x.index, i, x.total, n, x.engine)}, nil
 }
 
-// slurm reads the variables of a task of an array. An array must begin with 0 or 1 and have no holes: of one with
-// other tasks, as one that runs a few tasks again, nobody knows how many parts there were at first.
+// slurm reads the variables of a task of an array. An array must begin with 0 or 1 and have no holes. Any other array
+// may repeat a few tasks of an earlier one, and nobody knows how many parts that had.
 func (e environment) slurm() (Part, error) {
 	const id, least, most, count = "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX",
 		"SLURM_ARRAY_TASK_COUNT"
@@ -227,7 +227,7 @@ func (e environment) slurm() (Part, error) {
 		From: fmt.Sprintf("%s=%d of %d-%d (Slurm)", id, n[0], n[1], n[2])}, nil
 }
 
-// heeded tells Bazel that shards are heeded: without the file it takes a test for one that runs everything in each.
+// heeded tells Bazel that the test heeds its shards. Without the file Bazel assumes that each shard runs everything.
 func (e environment) heeded() error {
 	name, set := e.get(statusFile)
 	if !set {
