@@ -1,8 +1,8 @@
 // Package overlay changes Go's runtime, for the flag -overlay of the go command, so that in a bubble of
-// testing/synctest all that the runtime decides comes from a seed. It knows nothing of the simulator; package
-// internal/turns is what programs use of it.
+// testing/synctest everything that the runtime decides comes from a seed. It knows nothing about the simulator.
+// Programs use it through package internal/turns.
 //
-// The changed files are generated from those of the user's own GOROOT. Nothing of GOROOT is written to.
+// The changed files are generated from those of the user's own GOROOT. Nothing is written to GOROOT.
 package overlay
 
 import (
@@ -22,20 +22,20 @@ import (
 	"zksim/internal/files"
 )
 
-// added is the file that the runtime has besides its own.
+// added is the file that is added to the runtime.
 //
 //go:embed turns.go.txt
 var added string
 
-// addedName is its name, and Description that of the file that -overlay takes.
+// addedName is the name of the added file, and Description the name of the file that -overlay takes.
 const (
 	addedName   = "zksim_turns.go"
 	Description = "overlay.json"
 )
 
-// Generate writes an overlay for a Go of a version, as go1.26.8, below dir, and returns the file that -overlay takes.
-// pkg is the import path of the package whose functions seedBubble and readBubble the runtime has. It fails if the
-// version is one whose runtime is not known, or an anchor is not there exactly once.
+// Generate writes an overlay for a version of Go, like go1.26.8, below dir, and returns the file that -overlay takes.
+// pkg is the import path of the package whose functions seedBubble and readBubble the runtime implements. Generate
+// fails if the runtime of the version is not known, or if an anchor does not occur exactly once.
 func Generate(goroot, goversion, pkg, dir string) (file string, err error) {
 	if !slices.Contains(releases, version.Lang(goversion)) {
 		return "", fmt.Errorf("overlay: the runtime of %s is not known, expected one of %s", goversion,
@@ -61,8 +61,8 @@ func Generate(goroot, goversion, pkg, dir string) (file string, err error) {
 	return save(texts, goversion, dir)
 }
 
-// save writes the files, each by its path in GOROOT, in a folder whose name tells their content: so that an overlay
-// that somebody uses never changes. For the go command a folder with such a name has no package.
+// save writes the files, which have their paths in GOROOT as keys, into a folder with a hash of their content in its
+// name. So an overlay that is in use never changes. The go command finds no package in a folder with such a name.
 func save(texts map[string]string, goversion, dir string) (file string, err error) {
 	hash := sha256.New()
 	paths := make([]string, 0, len(texts))
@@ -93,11 +93,12 @@ func save(texts map[string]string, goversion, dir string) (file string, err erro
 	return filepath.Join(dir, Description), nil
 }
 
-// saved returns the name under which a file of GOROOT is saved: several packages have one of the same name.
+// saved returns the name under which a file of GOROOT is saved. It has the name of the package's folder, because
+// several packages have files of the same name.
 func saved(path string) string { return filepath.Base(filepath.Dir(path)) + "_" + filepath.Base(path) }
 
-// Link makes a folder of symbolic links, below dir, to what a GOROOT has, and returns its path. The go command refuses
-// overlays of files in the module cache, where it keeps the releases that it downloads.
+// Link makes a folder of symbolic links below dir to everything in a GOROOT, and returns its path. The go command
+// refuses overlays of files in the module cache, where it keeps the releases that it downloads.
 func Link(goroot, dir string) (string, error) {
 	entries, err := os.ReadDir(goroot)
 	if err != nil {
@@ -111,7 +112,7 @@ func Link(goroot, dir string) (string, error) {
 		name := filepath.Join(link, e.Name())
 		if _, missing := os.Stat(name); missing != nil && err == nil {
 			err = os.Symlink(filepath.Join(goroot, e.Name()), name)
-			if errors.Is(err, fs.ErrExist) { // another process was faster, or it leads to nothing any more
+			if errors.Is(err, fs.ErrExist) { // another process was faster, or the link is broken
 				_, err = os.Stat(name)
 			}
 		}
