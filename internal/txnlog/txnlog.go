@@ -1,6 +1,6 @@
-// Package txnlog reads the logs in which a ZooKeeper server keeps its txns: what was committed, in which order, and
-// for which session. No client can know that of a request whose answer it never saw. It reads the format of 3.5 to 3.9
-// and changes nothing.
+// Package txnlog reads the logs in which a ZooKeeper server keeps its txns: what was committed, in which order, and for
+// which session. No client can know that about a request whose answer it never saw. The package reads the format of 3.5
+// to 3.9 and changes nothing.
 package txnlog
 
 import (
@@ -22,14 +22,14 @@ import (
 // Txn is one entry of a log.
 type Txn struct {
 	Zxid    int64
-	Session int64 // of the client; that which ends, for a closeSession
-	Xid     int32 // that the client gave its request; 0 for what the servers do by themselves
+	Session int64 // of the client; for a closeSession, the one that ends
+	Xid     int32 // that the client gave its request; 0 for what servers do by themselves
 	Time    int64 // when the leader proposed it, in milliseconds since 1970
 	Op      model.Op
 	Changes []Change // none for a request that failed
 }
 
-// String is the txn as a line, without what its znodes contain.
+// String is the txn as a line, without the data of its znodes.
 func (t Txn) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "0x%x %s session 0x%x xid %d %v", t.Zxid, time.UnixMilli(t.Time).UTC().Format("15:04:05.000"),
@@ -50,15 +50,15 @@ func (t *Txn) Is(x *Txn) bool {
 		slices.Equal(t.Changes, x.Changes)
 }
 
-// Change is what a txn does to a znode. A txn of one operation has one, a multi one each; a closeSession has one for
-// each ephemeral that the log names.
+// Change is what a txn does to a znode. A txn of one operation has one, a multi has one for each operation, and a
+// closeSession has one for each ephemeral that the log names.
 type Change struct {
 	Op    model.Op // create, delete or setData
 	Path  string
 	Data  string
 	Owned bool  // a create of an ephemeral
-	Shut  bool  // a create of what not everybody may read
-	Nth   int32 // a create: how many children its parent has had then, this one included
+	Shut  bool  // a create of a znode that not everybody may read
+	Nth   int32 // a create: how many children its parent had had by then, this one included
 }
 
 const (
@@ -69,8 +69,8 @@ const (
 	mayRead   = 1 // of the rights
 )
 
-// Folder reads the logs in the folder version-2 of a server's data, in the order of their zxids. A last entry that is
-// not whole, because the server was killed or is writing it, is left out.
+// Folder reads the logs in the folder version-2 of a server's data, in the order of their zxids. It leaves out an
+// incomplete last entry: the server was killed or is still writing it.
 func Folder(dir string) ([]Txn, error) {
 	names, err := fs.Glob(os.DirFS(dir), "log.*") // the name of dir is no pattern
 	if err != nil {
@@ -116,7 +116,7 @@ func parse(all []Txn, text []byte) ([]Txn, error) {
 	for rest := text[headLen:]; len(rest) >= entryHead; {
 		n := int(binary.BigEndian.Uint32(rest[8:]))
 		if n == 0 || len(rest) < entryHead+n+1 || rest[entryHead+n] != entryEnd {
-			break // the space that is kept for more, or an entry that is not whole
+			break // preallocated space, or an incomplete entry
 		}
 		t, err := entry(rest[entryHead : entryHead+n])
 		if err != nil {
@@ -136,7 +136,7 @@ func entry(text []byte) (Txn, error) {
 	case model.OpMulti:
 		for n := r.int32(); n > 0 && !r.short; n-- {
 			op, data := model.Op(r.int32()), r.string()
-			if op == model.OpError { // of one, so of all
+			if op == model.OpError { // if one failed, all did
 				t.Changes = nil
 				return t, r.err()
 			}
@@ -157,13 +157,13 @@ func entry(text []byte) (Txn, error) {
 	return t, r.err()
 }
 
-// reader reads the fields of a record. After the end it gives zeros and remembers that.
+// reader reads the fields of a record. Past the end it returns zeros, and sets short.
 type reader struct {
 	rest  []byte
 	short bool
 }
 
-// change reads the record of an operation; one that changes no znode that clients see adds nothing.
+// change reads the record of an operation. It adds nothing if the operation changes no znode that clients see.
 func (r *reader) change(all []Change, op model.Op) []Change {
 	switch op {
 	case model.OpCreate, model.OpCreate2, model.OpCreateContainer, model.OpCreateTTL:
