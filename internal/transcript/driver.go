@@ -66,8 +66,7 @@ func (d *driver) do(st *Step) Result {
 // failed is a result without a reply header.
 func failed(err string) Result { return Result{Reply: Reply{Err: err}} }
 
-// answered is the result of an act that has no reply of its own: the recorder
-// noted the server's last zxid.
+// answered is the result of an act that has no reply of its own: the recorder noted the server's last zxid.
 func (d *driver) answered() Result {
 	r := failed("OK")
 	r.Zxid = new(d.server.Zxid())
@@ -91,7 +90,7 @@ func (d *driver) open(name string, timeout int32) Result {
 	return d.answered()
 }
 
-// connect gives the session a new connection, which is nobody but an address.
+// connect gives the session a new connection, authenticated only by its address.
 func (d *driver) connect(s *session) {
 	s.conn = &model.Conn{
 		Session: s.id, Index: int(s.id) - 1, Auth: []model.ID{{Scheme: "ip", ID: "127.0.0.1"}},
@@ -111,10 +110,9 @@ func (d *driver) hangup(s *session) {
 	d.closed = append(d.closed, s.name)
 }
 
-// reopen checks in the server's order (ZooKeeperServer.processConnectRequest):
-// a client that has seen the future is cut without an answer; then the old
-// connection is closed, even when the password proves wrong; then password and
-// session are looked at.
+// reopen checks in the server's order (ZooKeeperServer.processConnectRequest): a client that has seen the future is cut
+// without an answer; then the old connection is closed, even if the password turns out wrong; then password and session
+// are checked.
 func (d *driver) reopen(s *session, st *Step) Result {
 	if st.LastZxid > d.server.Zxid() {
 		return failed(errConnectionLoss)
@@ -125,7 +123,7 @@ func (d *driver) reopen(s *session, st *Step) Result {
 	if welcome {
 		d.connect(s)
 	}
-	switch { // from now on the name alone stands for the new connection
+	switch { // from now on the name alone means the new connection
 	case hadConn && welcome:
 		d.closed = append(d.closed, s.name+"(old connection)")
 	case hadConn:
@@ -137,7 +135,7 @@ func (d *driver) reopen(s *session, st *Step) Result {
 	return failed("OK")
 }
 
-// expire ends the session as its silence would. Its connection is gone first.
+// expire ends the session as if the client had been silent. Its connection goes first.
 func (d *driver) expire(s *session) Result {
 	d.disconnect(s)
 	if !d.server.HasSession(s.id) {
@@ -176,8 +174,7 @@ func (d *driver) request(s *session, a *Args) Result {
 	return d.result(r.Op, &res)
 }
 
-// authenticate answers an auth packet, which the server does outside of its
-// pipeline: the reply carries no zxid.
+// authenticate answers an auth packet. The server does so outside its pipeline, so the reply has no zxid.
 func (d *driver) authenticate(s *session, a *Args) Result {
 	ids, code := model.Authenticate(s.conn.Auth, a.Scheme, []byte(a.Auth))
 	s.conn.Auth = ids

@@ -8,8 +8,8 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Transcript is one recording: what a few sessions asked of a server with a
-// fresh data directory, and all that the server sent.
+// Transcript is one recording: what a few sessions asked a server with a fresh data directory, and everything that the
+// server sent.
 type Transcript struct {
 	Header Header
 	Steps  []Step
@@ -22,16 +22,14 @@ type Header struct {
 	Desc      string `json:"desc,omitempty"`
 	Server    string `json:"server,omitempty"`
 	TickMs    int    `json:"tick_ms,omitempty"`
-	Cfg       string `json:"cfg,omitempty"` // settings that are not the recorder's usual ones
+	Cfg       string `json:"cfg,omitempty"` // settings that are not the recorder's defaults
 	Seed      int64  `json:"seed,omitempty"`
 	Pipelined bool   `json:"pipelined,omitempty"` // some steps are
 }
 
-// Step is every further line: a request or an act on a session, and all its
-// effects. Each step waited for its effects, except that a pipelined one was
-// sent right behind the one before it. Such steps form a batch: what other
-// sessions heard meanwhile, and which connections were closed, is on the
-// batch's last line.
+// Step is every further line: a request or an act on a session, and all its effects. The recorder waited for the
+// effects of each step, except that it sent a pipelined step right after the one before it. Such steps form a batch.
+// The batch's last line has what other sessions heard meanwhile, and which connections were closed.
 type Step struct {
 	I         int    `json:"i"`
 	Session   string `json:"s"` // a name; sessions do not reuse one
@@ -73,8 +71,7 @@ type Args struct {
 	Ops []SubOp `json:"ops,omitempty"`
 }
 
-// SubOp is a part of a multi or multiRead. Its session is that of the step,
-// whatever the field says.
+// SubOp is a part of a multi or multiRead. Its session is that of the step, whatever the field says.
 type SubOp struct {
 	Session string `json:"s,omitempty"`
 	Args
@@ -139,7 +136,7 @@ type ACL struct {
 	ID     string `json:"id"`
 }
 
-// What a server does not answer with a code, and the recorder wrote down.
+// Results without a code from the server, as the recorder wrote them.
 const (
 	errConnectionLoss = "CONNECTIONLOSS" // no connection, or closed without a reply
 	errTimeout        = "TIMEOUT"        // no reply in 5 seconds

@@ -27,8 +27,8 @@ const (
 	firstStepLine = 2
 )
 
-// Parse reads a transcript, one JSON object per line, the header first. It is
-// strict: what it does not understand it refuses, naming the line.
+// Parse reads a transcript, one JSON object per line, the header first. It is strict: it refuses what it does not
+// understand, and names the line.
 func Parse(r io.Reader) (*Transcript, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLineLen)
@@ -83,8 +83,8 @@ func parseHeader(line []byte, h *Header) error {
 	return decode(line, h)
 }
 
-// Validate reports what is wrong with a transcript, naming the line: steps out of
-// order, unknown operations, sessions used before they are opened.
+// Validate reports what is wrong with a transcript, and names the line: steps out of order, unknown operations,
+// sessions used before they are opened.
 func (t *Transcript) Validate() error {
 	if t.Header.Kind != "header" {
 		return errors.New(`line 1: no header: want "kind":"header"`)
@@ -112,7 +112,7 @@ func (t *Transcript) Validate() error {
 	return nil
 }
 
-// check examines what is asked. It notes the session that the step opens.
+// check examines the request of a step. It notes the session that the step opens.
 func (st *Step) check(opened map[string]bool) error {
 	switch st.Op {
 	case opOpen:
@@ -165,8 +165,8 @@ func (a *Args) check(nested bool) error {
 	return nil
 }
 
-// rawOpcode reports whether raw may send the opcode: one that the model does
-// not know, or the one that only the leader may use.
+// rawOpcode reports whether raw may send the opcode: one that the model does not know, or the one that only the leader
+// may use.
 func rawOpcode(code int32) bool {
 	op := model.Op(code)
 	return op == model.OpDeleteContainer || op.String() == "unknown"
@@ -185,7 +185,7 @@ func checkBatch(before []Step, st *Step) error {
 	return nil
 }
 
-// check examines what is said to have happened.
+// check examines the recorded outcome.
 func (o *Outcome) check(opened map[string]bool) error {
 	if !errNames[o.Res.Err] {
 		return fmt.Errorf("res: unknown err %q", o.Res.Err)

@@ -20,15 +20,14 @@ func (d Difference) String() string {
 	return fmt.Sprintf("step %d: %s: want %s, got %s", d.Step, d.Field, d.Want, d.Got)
 }
 
-// Replay runs the transcript against a new model server and returns where the
-// two differ, step by step: every field that the recorder noted and that is
-// not merely informative, orders included. A difference may cause others after
-// it. The transcript must be valid, as [Parse] returns it.
+// Replay runs the transcript against a new model server and returns where the two differ, step by step. It compares
+// every field that the recorder noted and that is not merely informative, including orders. A difference may cause
+// later ones. The transcript must be valid, as [Parse] returns it.
 func Replay(t *Transcript) []Difference {
 	if err := t.Validate(); err != nil {
 		panic("transcript: Replay: " + err.Error())
 	}
-	s, _ := readSettings(t.Header.Cfg) // Validate has done so
+	s, _ := readSettings(t.Header.Cfg) // Validate has already read it
 	d := newDriver(s)
 	c := &comparison{}
 	for first, i := 0, 0; i < len(t.Steps); i++ {
@@ -50,9 +49,8 @@ func Replay(t *Transcript) []Difference {
 	return c.found
 }
 
-// attribute gives a step what belongs on its line: the events that its own
-// session has got before the reply; at the end of a batch, all that happened to
-// the others and the connections that were closed.
+// attribute gives a step what belongs on its line: the events that its own session got before the reply; at the end of
+// a batch, everything that happened to other sessions, and the connections that were closed.
 func (d *driver) attribute(got *Outcome, st *Step, first, last bool) {
 	got.Ev = map[string][]string{}
 	for _, s := range d.sessions {
@@ -149,8 +147,7 @@ func compare[T any](c *comparison, field string, want, got T) {
 	}
 }
 
-// compareList takes no list and an empty one as equal: the format has only one
-// way to write them.
+// compareList takes a missing list and an empty one for equal: the format has only one way to write them.
 func compareList[T any](c *comparison, field string, want, got []T) {
 	if len(want) != 0 || len(got) != 0 {
 		compare(c, field, want, got)

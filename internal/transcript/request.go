@@ -42,7 +42,7 @@ func (a *Args) version() int32 {
 	return *a.Version
 }
 
-// request is the operation as the model takes it.
+// request returns the operation in the form that the model takes.
 func (a *Args) request() *model.Request {
 	r := &model.Request{
 		Op: requests[a.Op], Path: a.Path, Data: a.data(), Version: a.version(), Flags: a.Flags, Mode: a.Mode,
@@ -63,8 +63,7 @@ func (a *Args) request() *model.Request {
 	return r
 }
 
-// packetLen is the length of the request's packet, without the length field in
-// front of it.
+// packetLen is the length of the request's packet, without the length field before it.
 func (a *Args) packetLen() int {
 	if a.Op == opAuth {
 		return (&model.Request{Op: model.OpAuth, Path: a.Scheme, Data: []byte(a.Auth)}).PacketLen()

@@ -44,8 +44,7 @@ func (d *driver) result(op model.Op, res *model.Response) Result {
 	return r
 }
 
-// fill adds what a successful result of type op carries, at top level and
-// inside a multi alike.
+// fill adds what a successful result of type op has, both at top level and inside a multi.
 func (d *driver) fill(r *Reply, op model.Op, res *model.Response) {
 	switch op {
 	case model.OpCreate, model.OpSync:
@@ -98,9 +97,8 @@ func (d *driver) checkTime(field string, zxid, got int64) {
 	}
 }
 
-// wireText is what becomes of a string that the server sends. It encodes a
-// character beyond the basic plane as two surrogates of three bytes each, which
-// is not UTF-8: the recorder's JSON has six replacement characters.
+// wireText is what becomes of a string that the server sends. The server encodes a character beyond the basic plane as
+// two surrogates of three bytes each. That is not UTF-8, so the recorder's JSON has six replacement characters.
 func wireText(s string) string {
 	i := strings.IndexFunc(s, beyondBasicPlane)
 	if i < 0 {

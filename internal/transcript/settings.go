@@ -15,9 +15,8 @@ type settings struct {
 	maxPacketLen int   // jute.maxbuffer
 }
 
-// readSettings understands the zoo.cfg lines and -D flags of a header. The
-// recorder enabled ttl znodes unless the header says otherwise; all else
-// starts from the server's defaults.
+// readSettings understands the zoo.cfg lines and -D flags of a header. The recorder enabled ttl znodes unless the
+// header says otherwise; all other settings start from the server's defaults.
 func readSettings(cfg string) (settings, error) {
 	s := settings{model: model.Config{ExtendedTypes: true}, checkMillis: 60_000, maxPacketLen: model.MaxPacketLen}
 	for _, entry := range strings.Fields(cfg) {
