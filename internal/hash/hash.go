@@ -1,5 +1,5 @@
-// Package hash has the one hash of zksim: a running hash of 64 bits that is the
-// same on every machine. It is not for adversaries.
+// Package hash has the one hash of zksim: a running 64-bit hash that is the same on every machine. It does not resist
+// adversaries.
 package hash
 
 import (
@@ -7,12 +7,11 @@ import (
 	"math/bits"
 )
 
-// Hash is the hash of a sequence of values. The zero value is that of none. Each
-// method returns the hash of the sequence with one value more; the sequence is
-// encoded so that two different sequences of the same types never look alike.
+// Hash is the hash of a sequence of values. The zero value is the hash of the empty sequence. Each method returns the
+// hash of the sequence with one more value. Different sequences of the same types never have the same encoding.
 type Hash uint64
 
-// Uint64 appends x. A small number may as well be converted to a Hash to begin with it.
+// Uint64 appends x. To begin with a small number, it can instead be converted to a Hash.
 func (h Hash) Uint64(x uint64) Hash {
 	hi, lo := bits.Mul64(uint64(h)^0x9e3779b97f4a7c15, x^0xd1342543de82ef95)
 	return Hash(hi ^ lo ^ x)
@@ -59,8 +58,8 @@ func (h Hash) Bytes(b []byte) Hash {
 	return h.Uint64(rest)
 }
 
-// Mix returns a hash of one number that differs for any two numbers (the
-// finalizer of splitmix64; Steele, Lea and Flood, OOPSLA 2014).
+// Mix returns a hash of one number. It is different for different numbers (the finalizer of splitmix64; Steele, Lea and
+// Flood, OOPSLA 2014).
 func Mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

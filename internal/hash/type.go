@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Twins is what Type panics with: the name of a type that another one has, too.
+// Twins is what Type panics with: the name that two types share.
 type Twins string
 
 // String says what is wrong.
@@ -18,7 +18,8 @@ var (
 	named sync.Map // by name, the reflect.Type
 )
 
-// Type appends which type t is: the same number in every program that has it. It panics with Twins where no name tells.
+// Type appends which type t is: the same number in every program that has it. It panics with Twins if the name does not
+// identify the type.
 func (h Hash) Type(t reflect.Type) Hash {
 	x, known := types.Load(t)
 	if !known {
@@ -27,7 +28,7 @@ func (h Hash) Type(t reflect.Type) Hash {
 	return h.Uint64(x.(uint64))
 }
 
-// nameType appends the names of a type and of those that it is made of.
+// nameType appends the names of a type and of its component types.
 func nameType(h Hash, t reflect.Type) Hash {
 	h = h.Int(int64(t.Kind()))
 	if t.Name() != "" {
