@@ -4,6 +4,6 @@ package files
 
 import "io/fs"
 
-// exclusive reports whether nobody else can change what is in a folder, as in that for temporary files, which each user
-// has one of here.
+// exclusive reports whether nobody else can change what is in a folder. It is always true: here each user has a folder
+// for temporary files.
 func exclusive(fs.FileInfo) bool { return true }

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// exclusive reports whether nobody but this user, and root, can change what is in a folder.
+// exclusive reports whether only this user and root can change what is in a folder.
 func exclusive(info fs.FileInfo) bool {
 	x, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(x.Uid) == os.Getuid() && info.Mode().Perm()&0o022 == 0

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Writable makes the folder for reports and tries to write there, so that a
-// mistake is known before hours of work and not after.
+// Writable makes the folder for reports and tries to write there, so that a mistake shows before hours of work, not
+// after.
 func Writable(dir string) error {
 	err := os.MkdirAll(dir, 0o777)
 	if err == nil {
@@ -24,7 +24,7 @@ func Writable(dir string) error {
 	return err
 }
 
-// cause is why a file could not be made, without its name, which means nothing to anybody.
+// cause is why a file could not be made, without the file's name, which means nothing to the user.
 func cause(err error) error {
 	if x, ok := errors.AsType[*fs.PathError](err); ok {
 		return x.Err
@@ -32,7 +32,7 @@ func cause(err error) error {
 	return err
 }
 
-// Save writes a file whole or not at all: under another name first.
+// Save writes a file whole or not at all: first under another name.
 func Save(dir, name string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
@@ -52,8 +52,8 @@ func Save(dir, name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// create makes a new file beside the one of that name. Unlike [os.CreateTemp] it
-// leaves to the user's umask who may read it.
+// create makes a new file beside the one with that name. Unlike [os.CreateTemp], it leaves it to the user's umask who
+// may read the file.
 func create(dir, name string) (*os.File, error) {
 	for n := os.Getpid(); ; n++ {
 		file := filepath.Join(dir, fmt.Sprintf("%s.%d", name, n))
@@ -64,8 +64,8 @@ func create(dir, name string) (*os.File, error) {
 	}
 }
 
-// Own returns a folder for temporary files, which it makes unless it is there. It has the name, unless another user has
-// put something there or may write into it: then its name only begins so.
+// Own returns a folder for temporary files, and makes it if it does not exist. It has the given name, unless another
+// user has put something there or may write into it: then its name only begins with that.
 func Own(name string) (dir string, err error) {
 	dir = filepath.Join(os.TempDir(), name)
 	if err := os.Mkdir(dir, 0o700); err == nil {
