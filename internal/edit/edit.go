@@ -1,10 +1,10 @@
-// Package edit says how much two texts differ, to name the one that was meant.
+// Package edit measures how much two texts differ, to name the one that was meant.
 package edit
 
 import "strings"
 
-// Distance is how many bytes have to be inserted, left out or replaced to make b of a (Levenshtein, 1966). It
-// takes time in proportion to the product of their lengths.
+// Distance is how many bytes must be inserted, deleted or replaced to turn a into b (Levenshtein, 1966). It takes time
+// proportional to the product of their lengths.
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -25,15 +25,15 @@ func Distance(a, b string) int {
 	return row[len(b)]
 }
 
-// How much is compared of a long text, and how many letters of a short one may be wrong, however short it is.
+// How much of a long text is compared, and how many letters may always be wrong, however short the text.
 const (
 	compared = 80
 	fewWrong = 2
 )
 
-// nearest returns the known word that a misspelt one may have meant: the one that differs least, of several the one
-// that begins alike, in a third of its letters at most, where to be the beginning of a known word counts as one
-// wrong letter. It is "" if there is none, and for a known word.
+// nearest returns the known word that a misspelt one may have meant: the one that differs least and, of several, the
+// one that begins most like it. At most a third of the letters may differ. The beginning of a known word counts as one
+// wrong letter. nearest returns "" if there is no such word, and for a known word.
 func nearest(word string, known []string) string {
 	word = word[:min(len(word), compared)]
 	best, fewest := "", max(fewWrong, len(word)/3)+1
@@ -42,7 +42,7 @@ func nearest(word string, known []string) string {
 		if len(word) > fewWrong && strings.HasPrefix(k, word) {
 			n = min(n, 1)
 		}
-		if n == 0 { // there is nothing wrong with its letters
+		if n == 0 { // its letters are right
 			return ""
 		}
 		if n >= letters(word) || n >= letters(k) && !strings.HasPrefix(word, k) {
@@ -55,10 +55,10 @@ func nearest(word string, known []string) string {
 	return best
 }
 
-// letters is how many a word has, without the - of a flag: there must be one that is right.
+// letters is the number of letters of a word, without the - of a flag: at least one must be right.
 func letters(word string) int { return len(strings.TrimPrefix(word, "-")) }
 
-// common is how many bytes two texts have in common at their beginnings.
+// common is the length in bytes of the common prefix of two texts.
 func common(a, b string) (n int) {
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++
@@ -66,7 +66,7 @@ func common(a, b string) (n int) {
 	return n
 }
 
-// Meant is a clause for the end of an error, with the nearest of the known words in it; "" if there is none.
+// Meant returns a clause for the end of an error with the nearest of the known words; "" if there is none.
 func Meant(word string, known []string) string {
 	if best := nearest(word, known); best != "" {
 		return "; did you mean " + best + "?"
