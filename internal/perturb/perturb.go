@@ -1,5 +1,5 @@
-// Package perturb changes the fields of values one at a time, for tests that ask whether a hash, or a copy, is of
-// all of them. It changes fields that are not exported, too.
+// Package perturb changes the fields of values one at a time, for tests that ask whether a hash or a copy covers all of
+// them. It also changes unexported fields.
 package perturb
 
 import (
@@ -8,12 +8,13 @@ import (
 	"unsafe"
 )
 
-// Each calls f for each field of the structs of a module that can be reached from root, a pointer, by fields, pointers,
-// slices, arrays and the values of maps, with the name of the field, as "sim.Client.session", and a function that
-// changes its value and returns one that restores it. What cannot be changed without breaking what it is a part
-// of (pointers, maps, functions, channels, interfaces but errors) is followed only; change is nil then.
+// Each calls f for each field of the structs of a module that can be reached from root, a pointer, through fields,
+// pointers, slices, arrays and the values of maps. f gets the name of the field, like "sim.Client.session", and a
+// function that changes its value and returns one that restores it. A value that cannot be changed without breaking
+// what it is part of (pointers, maps, functions, channels, interfaces except errors) is only followed; then change is
+// nil.
 //
-// Follow says which struct types are followed.
+// follow says which struct types are followed.
 func Each(root any, follow func(t reflect.Type) bool, f func(name string, change func() (restore func()))) {
 	w := walk{follow, f, map[visit]bool{}}
 	w.value(reflect.ValueOf(root))
@@ -71,7 +72,7 @@ func writable(v reflect.Value) reflect.Value {
 
 var errOther = errors.New("another error")
 
-// changeOf returns what changes v; nil if it is not to be changed.
+// changeOf returns a function that changes v; nil if v must not be changed.
 func changeOf(v reflect.Value) func() (restore func()) {
 	set := func(to func(x reflect.Value)) func() func() {
 		return func() func() {
