@@ -1,5 +1,4 @@
-// Simrun runs coordination recipes for ZooKeeper through simulated and real
-// ensembles and judges what they do.
+// Simrun runs ZooKeeper recipes on simulated and real ensembles and judges what they do.
 //
 // Usage:
 //
@@ -7,8 +6,9 @@
 //
 // "simrun help" lists the commands, and "simrun COMMAND -h" shows the flags, examples and exit statuses of a command.
 // The exit status is 0 when everything held (and every mutant was caught), 1 for a violation, 2 for wrong usage, code
-// that leaves the simulator, internal errors and files that cannot be written (verdicts are printed before), 3 when a
-// run was inconclusive or was interrupted before it had found a violation, and 4 when one seed gave two different runs.
+// that leaves the simulator, internal errors and files that cannot be read or written (verdicts are printed first), 3
+// when a run was inconclusive or was interrupted before it had found a violation, and 4 when one seed gave two
+// different runs.
 package main
 
 import (

@@ -537,7 +537,7 @@ func TestTheFolderOfAFailureStandsForItsSchedule(t *testing.T) {
 
 func TestTheUsageHasAColumnAsWideAsItsCommands(t *testing.T) {
 	r := simrun(t, "help")
-	at := strings.Index(regexp.MustCompile(`(?m)^  list .*$`).FindString(r.out), "what there is")
+	at := strings.Index(regexp.MustCompile(`(?m)^  list .*$`).FindString(r.out), commandNamed("list").doc)
 	for _, c := range commands() {
 		line := regexp.MustCompile(`(?m)^  ` + c.name + `\b.*$`).FindString(r.out)
 		if len(line) <= at || line[at:] != c.doc {

@@ -15,8 +15,7 @@ import (
 
 // usage prints the commands.
 func (a *app) usage(w io.Writer) {
-	fmt.Fprintf(w, "Runs coordination recipes for ZooKeeper through simulated and real ensembles\nand judges "+
-		"what they do.\n\n"+
+	fmt.Fprintf(w, "Runs ZooKeeper recipes on simulated and real ensembles and judges what they do.\n\n"+
 		"Usage:\n  %s COMMAND [flags] [arguments]\n\nCommands:\n", a.command)
 	calls, wide := map[string]string{}, 0
 	for _, c := range commands() {
@@ -26,7 +25,7 @@ func (a *app) usage(w io.Writer) {
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  %-*s  %s\n", wide, calls[c.name], c.doc)
 	}
-	fmt.Fprintf(w, "\n\"%s COMMAND -h\" shows the flags of a command, and examples.\n\nExit status:\n", a.command)
+	fmt.Fprintf(w, "\n\"%s COMMAND -h\" shows the flags of a command and examples.\n\nExit status:\n", a.command)
 	writeCodes(w, slices.Concat(judged, []exit{statusUsage}))
 }
 
