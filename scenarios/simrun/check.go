@@ -42,32 +42,32 @@ const (
 func check(ctx context.Context, a *app, args []string) (int, error) {
 	var c checkFlags
 	f := a.flags("check")
-	f.StringVar(&c.run, "run", "", "only scenarios whose name matches this regular expression")
-	f.StringVar(&c.seeds, "seeds", "", fmt.Sprintf("seeds, as 17 or 1-500 (default 1-%d, for mutants 1-%d)", goodSeeds,
-		brokenSeeds))
+	f.StringVar(&c.run, "run", "", "only scenarios whose names match this regular expression")
+	f.StringVar(&c.seeds, "seeds", "", fmt.Sprintf("seeds to run, as 17 or 1-500 (default 1-%d, for mutants 1-%d)",
+		goodSeeds, brokenSeeds))
 	f.StringVar(&c.strategy, "strategy", string(engine.Portfolio),
-		"how the order of events is chosen: random, pct (priorities) or portfolio (both in turn, then all schedules of a "+
+		"how to choose the order of events: random, pct (priorities) or portfolio (both in turn, then all schedules of a "+
 			"small scope)")
-	f.DurationVar(&c.duration, "for", 0, "run for this long in all instead of a number of seeds; "+
-		"with -seeds at most this long, and what is not done by then is inconclusive")
-	f.StringVar(&c.plan, "faults", "", "fault plan instead of the scenario's, as \"lose-reply=2 expire=1@client=c1\", "+
-		"none, contract, or own, which is the scenario's")
+	f.DurationVar(&c.duration, "for", 0, "run for this long in total instead of a number of seeds; "+
+		"with -seeds: at most this long, and what is not done by then is inconclusive")
+	f.StringVar(&c.plan, "faults", "", "use this fault plan, as \"lose-reply=2 expire=1@client=c1\", none, contract or "+
+		"own, the scenario's (default own; with -backend zookeeper none)")
 	likeFlag(f, &c.like)
-	f.StringVar(&c.backend, "backend", "sim", "sim or zookeeper")
-	f.StringVar(&c.servers, "servers", "", "with -backend zookeeper: addresses host:port,... of an ensemble to use "+
-		"instead of starting one")
+	f.StringVar(&c.backend, "backend", "sim", "where to run: sim, or zookeeper for real servers")
+	f.StringVar(&c.servers, "servers", "", "with -backend zookeeper: use the ensemble at host:port,... instead of "+
+		"starting one")
 	f.IntVar(&c.nodes, "nodes", 1, "with -backend zookeeper: start this many servers, 1 or 3")
-	f.DurationVar(&c.session, "session-timeout", 0, "with -backend zookeeper: the timeout that clients ask for "+
+	f.DurationVar(&c.session, "session-timeout", 0, "with -backend zookeeper: session timeout that clients ask for "+
 		fmt.Sprintf("(default %v)", live.DefaultSessionTimeout))
 	f.IntVar(&c.clients, "clients", 0, fmt.Sprintf("number of clients (default: the scenario's; with -backend zookeeper "+
-		"and no -faults %d)", liveClients))
-	f.IntVar(&c.rounds, "rounds", 0, "how often each client repeats what it does (default: the scenario's)")
-	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
-	c.part.flag(f, "only every n-th seed")
+		"and no -faults: %d)", liveClients))
+	f.IntVar(&c.rounds, "rounds", 0, "rounds of each client (default: the scenario's)")
+	f.IntVar(&c.workers, "p", 0, "number of parallel runs (default: one per core)")
+	c.part.flag(f, "every n-th seed")
 	c.flags(f)
 	f.BoolVar(&c.failfast, "failfast", false, "stop after the first scenario that fails")
-	f.BoolVar(&c.verbose, "v", false, "write reports for mutants that were caught, too, and say what the runs of the "+
-		"others have covered")
+	f.BoolVar(&c.verbose, "v", false, "also write reports of mutants that were caught, and print what the runs of other "+
+		"scenarios covered")
 	names, err := c.parse(f, args)
 	if err != nil {
 		return 0, err

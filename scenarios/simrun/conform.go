@@ -34,15 +34,15 @@ func conformance(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("conform")
 	f.StringVar(&c.replay, "replay", "", "replay the recorded transcripts (*.jsonl) below `dir` instead of running "+
 		"operations")
-	f.StringVar(&c.servers, "servers", "", "`host:port,...` of all servers of a running ensemble; default: start "+
-		"servers on this machine")
-	f.IntVar(&c.nodes, "nodes", 1, "how many servers to start, 1 or 3")
-	f.IntVar(&c.ops, "ops", 2000, "how many operations to execute, in sequences of about 60")
-	f.Uint64Var(&c.seed, "seed", 1, "of the first sequence; each further one has the next seed")
+	f.StringVar(&c.servers, "servers", "", "`host:port,...` of all servers of a running ensemble (default: start "+
+		"servers on this machine)")
+	f.IntVar(&c.nodes, "nodes", 1, "number of servers to start, 1 or 3")
+	f.IntVar(&c.ops, "ops", 2000, "number of operations to run, in sequences of about 60")
+	f.Uint64Var(&c.seed, "seed", 1, "seed of the first sequence; each further one has the next seed")
 	likeFlag(f, &c.like)
 	f.StringVar(&c.out, "o", "out", "`folder` for the transcripts of differences")
-	f.StringVar(&c.report, "report", "", "write a page of the differences to `file`, in Markdown: each with the shortest "+
-		"sequence and the recipes that may break; - is the standard output")
+	f.StringVar(&c.report, "report", "", "write a Markdown page of the differences to `file`, each with the shortest "+
+		"sequence and the recipes that may break; - is standard output")
 	if err := parse(f, args, 0); err != nil {
 		return 0, err
 	}

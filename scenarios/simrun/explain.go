@@ -30,12 +30,12 @@ type explainFlags struct {
 func explainHistory(ctx context.Context, a *app, args []string) (int, error) {
 	var c explainFlags
 	f := a.flags("explain")
-	f.StringVar(&c.run, "run", "", "name of the scenario (default: what report.json beside the history says)")
-	f.StringVar(&c.out, "o", stdStream, "write the schedule to `file`; - is the standard output")
-	f.StringVar(&c.plan, "faults", "", "the `plan` (default: the faults that the history says have "+
-		"struck, and then that of report.json, or of the scenario)")
-	f.IntVar(&c.nodes, "nodes", 0, "how many servers, 1 or 3 (default: what report.json says, or 1)")
-	f.IntVar(&c.runs, "runs", 20_000, "how many runs to try at most")
+	f.StringVar(&c.run, "run", "", "name of the scenario (default: that of report.json beside the history)")
+	f.StringVar(&c.out, "o", stdStream, "write the schedule to `file`; - is standard output")
+	f.StringVar(&c.plan, "faults", "", "fault `plan` (default: first the faults that struck in the "+
+		"history, then the plan of report.json, or of the scenario)")
+	f.IntVar(&c.nodes, "nodes", 0, "number of servers, 1 or 3 (default: that of report.json, or 1)")
+	f.IntVar(&c.runs, "runs", 20_000, "give up after this many runs")
 	if err := parse(f, args, 1); err != nil {
 		return 0, err
 	}

@@ -17,8 +17,8 @@ import (
 // exploreRun walks through a run by hand: key by key on a terminal, otherwise line by line.
 func exploreRun(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("explore")
-	run := f.String("run", "", "name of a scenario, instead of a schedule in a file")
-	seed := f.Uint64("seed", 0, "of the circumstances, with -run: servers, faults and order; its run lies ahead")
+	run := f.String("run", "", "scenario to run, instead of the schedule in FILE")
+	seed := f.Uint64("seed", 0, "with -run: seed that draws servers, faults and order; going forward follows its run")
 	rest, err := parseMixed(f, args)
 	if err != nil {
 		return 0, err

@@ -149,10 +149,10 @@ func columnsOf(f *os.File) func() int {
 // partFlag is the flag -shard.
 type partFlag struct{ text string }
 
-// flag defines the flag; what says what a part is.
+// flag defines the flag; what describes the work of a part.
 func (p *partFlag) flag(f *flag.FlagSet, what string) {
-	f.StringVar(&p.text, "shard", "", "i/n: "+what+", the i-th part of the work; auto: the part that Slurm, Kubernetes, "+
-		"Bazel, GitLab, CircleCI or Buildkite says in the environment, or ZKSIM_JOB_INDEX and ZKSIM_JOB_TOTAL do")
+	f.StringVar(&p.text, "shard", "", "i/n: do part i of n, which is "+what+"; auto: take the part from the environment "+
+		"of Slurm, Kubernetes, Bazel, GitLab, CircleCI or Buildkite, or from ZKSIM_JOB_INDEX and ZKSIM_JOB_TOTAL")
 }
 
 // read returns the part, and prints where it comes from if that is not the flag.

@@ -22,8 +22,8 @@ import (
 // grepRuns says how often a pattern is found in runs and histories, and where it is found first.
 func grepRuns(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("grep")
-	run := f.String("run", "", "regular expression for names of scenarios")
-	seedsText := f.String("seeds", "1-1000", "seeds, as 17 or 1-500")
+	run := f.String("run", "", "only scenarios whose names match this regular expression")
+	seedsText := f.String("seeds", "1-1000", "seeds to run, as 17 or 1-500")
 	words := f.Bool("words", false, "print the words of patterns")
 	rest, err := parseMixed(f, args)
 	if err != nil {

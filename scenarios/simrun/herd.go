@@ -50,15 +50,15 @@ type herdFlags struct {
 }
 
 func (f *herdFlags) define(set *flag.FlagSet) {
-	set.StringVar(&f.clients, "clients", "", fmt.Sprintf("numbers of clients to measure with (default %q, with -backend "+
+	set.StringVar(&f.clients, "clients", "", fmt.Sprintf("numbers of clients to measure (default %q, with -backend "+
 		"zookeeper %q)", defaultSimulated, defaultReal))
-	set.StringVar(&f.variants, "variants", "", "only variants whose name matches this regular expression")
+	set.StringVar(&f.variants, "variants", "", "only variants whose names match this regular expression")
 	set.StringVar(&f.out, "o", filepath.Join("out", "herd"), "folder for the numbers, the plots and the page")
-	set.Uint64Var(&f.seed, "seed", 1, "of the times that messages take in simulations")
-	set.StringVar(&f.backend, "backend", "sim", "sim, or zookeeper: simulate, do the same with a real ensemble and "+
-		"compare")
-	set.StringVar(&f.servers, "servers", "", "with -backend zookeeper: addresses host:port,... of an ensemble that "+
-		"serves nobody else, to use instead of starting one")
+	set.Uint64Var(&f.seed, "seed", 1, "seed of the times that messages take in simulations")
+	set.StringVar(&f.backend, "backend", "sim", "sim: simulate; zookeeper: also do the same with a real "+
+		"ensemble, and compare")
+	set.StringVar(&f.servers, "servers", "", "with -backend zookeeper: use the ensemble at host:port,..., which "+
+		"must serve nobody else, instead of starting one")
 	set.IntVar(&f.nodes, "nodes", 1, "with -backend zookeeper: start this many servers, 1 or 3")
 }
 

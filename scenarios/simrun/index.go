@@ -36,9 +36,9 @@ const byProof = "prove"
 // flags defines the flags that say where results go.
 func (c *results) flags(f *flag.FlagSet) {
 	c.command = f.Name()
-	f.BoolVar(&c.json, "json", false, "print the events of go tool test2json, a test for each scenario")
-	f.StringVar(&c.junit, "junit", "", "write a JUnit file as well, a test case for each scenario")
-	f.StringVar(&c.out, "o", "out", "folder for the reports of failures, and for an index of the run")
+	f.BoolVar(&c.json, "json", false, "print the events of go tool test2json, one test per scenario")
+	f.StringVar(&c.junit, "junit", "", "also write this JUnit file, one test case per scenario")
+	f.StringVar(&c.out, "o", "out", "folder for failure reports and an index of the run")
 }
 
 // parse parses the flags of a command, and returns its arguments.

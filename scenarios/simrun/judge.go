@@ -30,15 +30,15 @@ func judgeTraffic(ctx context.Context, a *app, args []string) (int, error) {
 	var c judgeFlags
 	f := a.flags("judge")
 	f.StringVar(&c.listen, "listen", "127.0.0.1:2182", "`host:port` for clients")
-	f.StringVar(&c.forward, "forward", "", "`host:port` of the server, or of several, with commas")
-	f.StringVar(&c.record, "record", "", "write the history to `file` when it ends")
-	f.Func("guard", "a znode that only the holder of a lock may write, as `/config=/locks/config`; may be given again",
+	f.StringVar(&c.forward, "forward", "", "`host:port` of the server, or of several, separated by commas")
+	f.StringVar(&c.record, "record", "", "at the end, write the history to `file`")
+	f.Func("guard", "znode that only the holder of a lock may write, as `/config=/locks/config`; may be repeated",
 		func(s string) error {
 			g, err := judge.ParseGuard(s)
 			c.guards = append(c.guards, g)
 			return err
 		})
-	f.DurationVar(&c.long, "for", 0, "end after that `time`; 0: at a signal")
+	f.DurationVar(&c.long, "for", 0, "end after this `time`; 0: at a signal")
 	rest, err := parseMixed(f, args)
 	switch {
 	case err != nil:

@@ -13,8 +13,8 @@ import (
 
 func list(_ context.Context, a *app, args []string) (int, error) {
 	f := a.flags("list")
-	run := f.String("run", "", "only scenarios whose name matches this regular expression")
-	short := f.Bool("short", false, "a line for each scenario, without faults, checkers, goals and source")
+	run := f.String("run", "", "only scenarios whose names match this regular expression")
+	short := f.Bool("short", false, "print one line per scenario, without faults, checkers, goals and source")
 	names, err := parseMixed(f, args)
 	if err != nil {
 		return 0, err

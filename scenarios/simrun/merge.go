@@ -32,12 +32,12 @@ type mergeFlags struct {
 func mergeCommand(ctx context.Context, a *app, args []string) (int, error) {
 	var c mergeFlags
 	f := a.flags("merge")
-	f.StringVar(&c.findings, "findings", "", "file with the history of the findings, which is read if it is there, and "+
-		"written; commit it (default: "+findingsName+" in the folder of -o)")
-	f.StringVar(&c.obligations, "obligations", "", "of proofs: the list that they were taken from; with the times that "+
-		"they took it is written to "+obligationsName+" in the folder of -o, for the next time")
-	f.BoolVar(&c.undone, "undone", false, "print the numbers of the parts that are missing or not done, as 3,7, and "+
-		"merge nothing: those to run again")
+	f.StringVar(&c.findings, "findings", "", "file with the history of findings, read if it exists and then written; "+
+		"commit it (default: "+findingsName+" in the folder of -o)")
+	f.StringVar(&c.obligations, "obligations", "", "for proofs: the list that they come from; it is written to "+
+		obligationsName+" in the folder of -o, with the times that they took, for the next run")
+	f.BoolVar(&c.undone, "undone", false, "merge nothing, but print the numbers of the parts to run again, as 3,7: those "+
+		"that are missing or not done")
 	c.flags(f)
 	f.Lookup("o").DefValue, c.out = "merged", "merged"
 	dirs, err := c.parse(f, args)

@@ -21,7 +21,7 @@ const maxReps = 1_000_000
 // museum prints the collection of mutants as a Markdown page.
 func museum(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("museum")
-	reps := f.Int("reps", 20, "hunts per mutant and strategy, each from a seed of its own")
+	reps := f.Int("reps", 20, "hunts per mutant and strategy, each with its own seed")
 	if err := parse(f, args, 0); err != nil {
 		return 0, err
 	}

@@ -20,7 +20,7 @@ import (
 // overlayCommand writes the overlay of the runtime and prints the flags that use it.
 func overlayCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("overlay")
-	dir := f.String("o", "", "write it below that `folder`; \"\": below the user's cache folder")
+	dir := f.String("o", "", "write it below this `folder` (default: the user's cache folder)")
 	if err := parse(f, args, 0); err != nil {
 		return 0, err
 	}

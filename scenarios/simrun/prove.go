@@ -43,50 +43,49 @@ type proveFlags struct {
 
 // scopeFlags defines the flags that say what to prove, and for how long.
 func (c *proveFlags) scopeFlags(f *flag.FlagSet) {
-	f.StringVar(&c.run, "run", "", "only scenarios whose name matches this regular expression")
-	f.Var(&c.clients, "clients", "number of clients (default: 2, or 1 if the scenario has no more); 0: the scenario's. "+
-		"For mutants, with no flag that says otherwise, the scope grows until something is found")
-	f.IntVar(&c.rounds, "rounds", 1, "how often each client repeats what it does; 0: the scenario's")
-	f.IntVar(&c.servers, "servers", 0, "number of servers, 1, or 3 with lagging followers (default: the smallest of the "+
-		"scenario)")
+	f.StringVar(&c.run, "run", "", "only scenarios whose names match this regular expression")
+	f.Var(&c.clients, "clients", "number of clients; 0: the scenario's (default: 2, or 1 if the scenario has no more)")
+	f.IntVar(&c.rounds, "rounds", 1, "rounds of each client; 0: the scenario's")
+	f.IntVar(&c.servers, "servers", 0, "number of servers: 1, or 3 with lagging followers (default: the scenario's "+
+		"smallest)")
 	likeFlag(f, &c.like)
-	f.StringVar(&c.plan, "faults", "", "fault plan (default what of \""+prove.Losses+
-		"\" is in the scenario's plan, for mutants all of that)")
-	f.Var(&c.most, "most", "at most `n` faults in one run (default: as many as the plan has)")
-	f.IntVar(&c.ticks, "ticks", 0, "let timers fire this often in a run although something else can happen (when "+
-		"nothing else can, they always do)")
-	f.StringVar(&c.checkers, "checkers", "", "only these checkers, separated by commas, or \"state\" for those that "+
-		"need no order of events: much less to explore (default: the scenario's)")
-	f.Uint64Var(&c.order, "order", 1, "number that decides what ZooKeeper leaves open, and names")
-	f.BoolVar(&c.interleave, "interleave", false, "let the steps of client code interleave with everything, goroutine "+
+	f.StringVar(&c.plan, "faults", "", "fault plan (default: those faults of \""+prove.Losses+
+		"\" that the scenario's plan has; for mutants the scenario's plan)")
+	f.Var(&c.most, "most", "at most `n` faults in one run (default: as many as the plan allows)")
+	f.IntVar(&c.ticks, "ticks", 0, "how many timers of a run may fire while something else can still happen (when "+
+		"nothing else can, timers always fire)")
+	f.StringVar(&c.checkers, "checkers", "", "only these checkers, separated by commas, or \"state\": those that do not "+
+		"need the order of events, which leaves far less to explore (default: the scenario's)")
+	f.Uint64Var(&c.order, "order", 1, "decides what ZooKeeper leaves open, such as the order of children, and random "+
+		"names")
+	f.BoolVar(&c.interleave, "interleave", false, "interleave the steps of client code with everything else, goroutine "+
 		"by goroutine")
-	f.BoolVar(&c.offline, "offline", false, "let programs begin before their clients have a connection")
-	f.BoolVar(&c.slowWakes, "slow-wakes", false, "let goroutines that were waiting for an event go on at any time after "+
-		"it")
-	f.DurationVar(&c.duration, "for", time.Minute, "give up after this long, for each scenario; other scopes "+
-		"than the one that is asked for, where nothing is said of it, take as long again")
-	f.StringVar(&c.memory, "mem", "2G", "give up at this much memory, as 500M or 2G")
+	f.BoolVar(&c.offline, "offline", false, "let programs start before their clients are connected")
+	f.BoolVar(&c.slowWakes, "slow-wakes", false, "let goroutines that waited for an event continue at any time after it")
+	f.DurationVar(&c.duration, "for", time.Minute, "give up on a scenario after this long; the other scopes of a recipe "+
+		"that is not refuted have as long again")
+	f.StringVar(&c.memory, "mem", "2G", "give up when this much memory is in use, as 500M or 2G")
 }
 
 func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	var c proveFlags
 	f := a.flags("prove")
 	c.scopeFlags(f)
-	f.IntVar(&c.workers, "p", 0, "runs at a time (default: one for each core)")
-	f.StringVar(&c.without, "without", "", "reductions to switch off, of "+reductions("and")+", separated by commas")
-	f.BoolVar(&c.symmetry, "symmetry", false, "take clients that the scenario calls alike for exchangeable: sound only "+
-		"if code makes nothing of the order of names")
-	f.BoolVar(&c.audit, "audit", false, "check that code knows no more than what it says that it keeps (see "+
-		"recipes.Env, Forget)")
-	f.BoolVar(&c.rerun, "rerun", false, "run the code for every transition, rather than remember what steps do; "+
-		"completed searches come to the same numbers")
-	f.BoolVar(&c.reverse, "reverse", false, "search in another order; completed searches come to the same numbers")
-	f.StringVar(&c.checkpoint, "checkpoint", "", "file to save the search to, and to resume it from if it is there (one "+
+	f.IntVar(&c.workers, "p", 0, "number of parallel workers (default: one per core)")
+	f.StringVar(&c.without, "without", "", "reductions to switch off, separated by commas: "+reductions("and"))
+	f.BoolVar(&c.symmetry, "symmetry", false, "treat clients that the scenario calls alike as interchangeable, which is "+
+		"sound only if the code does not depend on the order of names")
+	f.BoolVar(&c.audit, "audit", false, "check that code remembers nothing but what it says it keeps (see Forget in "+
+		"package recipes)")
+	f.BoolVar(&c.rerun, "rerun", false, "run the code for every transition instead of remembering what steps do; a "+
+		"completed search has the same numbers")
+	f.BoolVar(&c.reverse, "reverse", false, "search in another order; a completed search has the same numbers")
+	f.StringVar(&c.checkpoint, "checkpoint", "", "file to save the search to, and to resume it from if it exists (one "+
 		"scenario only)")
-	f.DurationVar(&c.every, "every", 0, "how often to save to the checkpoint (default 1m0s)")
+	f.DurationVar(&c.every, "every", 0, "how often to save the checkpoint (default 1m0s)")
 	f.StringVar(&c.cert, "cert", "", "file to write the certificate to (one scenario only)")
-	f.StringVar(&c.verify, "verify", "", "derive the certificate in this file again, in another order and, if there is "+
-		"time, with no reduction but monitors")
+	f.StringVar(&c.verify, "verify", "", "derive the certificate in this file again, in another order and, if the limits "+
+		"allow it, with no reduction but monitors")
 	c.dividedFlags(f)
 	c.flags(f)
 	names, err := c.parse(f, args)
@@ -141,12 +140,13 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 
 // dividedFlags defines the flags that say which part of a work to do.
 func (c *proveFlags) dividedFlags(f *flag.FlagSet) {
-	f.StringVar(&c.obligations, "obligations", "", "file with a list of what is to be proved: without -shard it is "+
-		"written, with the times that it took last; with -shard a part of it is proved, for merge")
-	f.StringVar(&c.kind, "kind", "", "of -obligations only those whose kind matches this regular expression")
-	f.BoolVar(&c.split, "split", false, "explore one scope in as many portions as -shard says, for merge, which counts "+
-		"states once that several of them reach")
-	c.part.flag(f, "only every n-th scenario, or obligation")
+	f.StringVar(&c.obligations, "obligations", "", "file with the list of what to prove. Without -shard: write it, and "+
+		"keep the times that it has; with -shard: prove a part of it, for merge")
+	f.StringVar(&c.kind, "kind", "", "with -obligations and -shard: only obligations whose kind matches this regular "+
+		"expression")
+	f.BoolVar(&c.split, "split", false, "explore one part of a single scope, the one that -shard says; merge counts a "+
+		"state once, even if several parts reach it")
+	c.part.flag(f, "every n-th scenario, or obligation")
 }
 
 // ofPart returns the scenarios of the part that -shard names.

@@ -24,12 +24,12 @@ import (
 
 func replay(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("replay")
-	verbose := f.Bool("v", false, "tell what happens at each step")
+	verbose := f.Bool("v", false, "print what happens at each step")
 	v := views{story: verbose}
 	v.flags(f)
-	debugged := f.Int("debug", 0, "run Delve, stopped where the code of a client goes on in that step")
-	stop := f.Int("stop", 0, "run once, for the debugger that -debug runs: it stops before that step")
-	out := f.String("o", "", "folder for the report of a violation (default: none is written)")
+	debugged := f.Int("debug", 0, "run Delve, and stop where the code of a client continues in this step")
+	stop := f.Int("stop", 0, "used by -debug: run once, and let the debugger stop before this step")
+	out := f.String("o", "", "folder for the report of a violation (default: no report)")
 	if err := parse(f, args, 1); err != nil {
 		return 0, err
 	}

@@ -33,28 +33,28 @@ type serveFlags struct {
 func serveCommand(ctx context.Context, a *app, args []string) (_ int, err error) {
 	var c serveFlags
 	f := a.flags("serve")
-	f.StringVar(&c.options.Listen, "listen", "127.0.0.1:2181", "`host:port` of the first server, the others of three "+
-		"have the ports after it; or of all, with commas; port 0: free ones")
-	f.IntVar(&c.options.Nodes, "nodes", 1, "how many servers there are, 1 or 3")
-	f.Uint64Var(&c.options.Seed, "seed", 0, "draws which of the requests that a rule without nth fits are struck, how "+
-		"connections end and the order of children; 0: the first ones, by FIN, and as a real server's")
-	f.StringVar(&c.plan, "faults", "none", "the `plan`, as \"lose-reply=1@client=c1,op=create,nth=1\"; contract: "+
-		"everything that can happen to clients outside of the simulator")
-	f.StringVar(&c.record, "record", "", "write the history to `file` when it ends, and the requests, so that replay, "+
-		"shrink and check take it")
-	f.StringVar(&c.page, "o", "", "`folder` for the page of a violation (default: none is written)")
-	f.StringVar(&c.control, "control", "", "`host:port` of the control channel, HTTP with JSON; see docs/serve.md")
+	f.StringVar(&c.options.Listen, "listen", "127.0.0.1:2181", "`host:port` of the first server (the others of three use "+
+		"the next ports), or of all, separated by commas; port 0: free ports")
+	f.IntVar(&c.options.Nodes, "nodes", 1, "number of servers, 1 or 3")
+	f.Uint64Var(&c.options.Seed, "seed", 0, "draws which requests a rule without nth strikes, how connections end, and "+
+		"the order of children; 0: the first requests, FIN, and the order of a real server")
+	f.StringVar(&c.plan, "faults", "none", "fault `plan`, as \"lose-reply=1@client=c1,op=create,nth=1\"; contract: "+
+		"everything that can happen to clients outside the simulator")
+	f.StringVar(&c.record, "record", "", "at the end, write the history and the requests to `file`, for replay, shrink "+
+		"and check")
+	f.StringVar(&c.page, "o", "", "`folder` for the page of a violation (default: no page)")
+	f.StringVar(&c.control, "control", "", "`host:port` of the control channel, JSON over HTTP; see docs/serve.md")
 	f.StringVar(&c.admin, "admin", "", "`host:port` of the first server's admin server, JSON over HTTP below /commands "+
-		"as ZooKeeper's; the others have the ports after it")
-	f.StringVar(&c.token, "token", "", "`secret` that requests on the control channel and to the admin server need; "+
-		"obligatory where these are not on loopback")
-	f.DurationVar(&c.options.TickTime, "tick", 2*time.Second, "ZooKeeper's unit of time; sessions get timeouts of 2 to "+
-		"20 of these")
-	f.DurationVar(&c.options.Lag, "lag", 200*time.Millisecond, "how long what a fault suspends stays so")
-	f.DurationVar(&c.options.ContainerCheck, "containers", time.Minute, "how often containers and ttl znodes that are "+
-		"due are deleted")
-	f.DurationVar(&c.long, "for", 0, "end after that `time`; 0: at a signal")
-	f.BoolVar(&c.verbose, "v", false, "print each step as a line")
+		"like ZooKeeper's; the others use the next ports")
+	f.StringVar(&c.token, "token", "", "`secret` that requests to the control channel and the admin server need; "+
+		"required where these are not on loopback")
+	f.DurationVar(&c.options.TickTime, "tick", 2*time.Second, "ZooKeeper's tickTime; session timeouts are 2 to 20 of "+
+		"these")
+	f.DurationVar(&c.options.Lag, "lag", 200*time.Millisecond, "how long a fault suspends something, such as a connection")
+	f.DurationVar(&c.options.ContainerCheck, "containers", time.Minute, "how often to delete containers and ttl znodes "+
+		"that are due")
+	f.DurationVar(&c.long, "for", 0, "end after this `time`; 0: at a signal")
+	f.BoolVar(&c.verbose, "v", false, "print a line for each step")
 	if err := parse(f, args, 0); err != nil {
 		return 0, err
 	}

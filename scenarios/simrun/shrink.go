@@ -14,8 +14,8 @@ import (
 
 func shrink(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("shrink")
-	target := f.String("o", stdStream, "file for the schedule; - is the standard output")
-	attempts := f.Int("attempts", 0, "give up after this many runs (default: 10000), with the smallest schedule so far")
+	target := f.String("o", stdStream, "file for the schedule; - is standard output")
+	attempts := f.Int("attempts", 0, "give up after this many runs, with the smallest schedule so far (default: 10000)")
 	if err := parse(f, args, 1); err != nil {
 		return 0, err
 	}

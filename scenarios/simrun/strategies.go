@@ -41,8 +41,8 @@ func contestants() []contestant {
 // strategies prints a Markdown page that compares the strategies on the mutants.
 func strategies(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("strategies")
-	pattern := f.String("run", "", "only mutants whose name matches this regular expression")
-	reps := f.Int("reps", 50, "hunts per mutant and strategy, each from a seed of its own")
+	pattern := f.String("run", "", "only mutants whose names match this regular expression")
+	reps := f.Int("reps", 50, "hunts per mutant and strategy, each with its own seed")
 	names, err := parseMixed(f, args)
 	if err != nil {
 		return 0, err

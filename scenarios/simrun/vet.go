@@ -42,8 +42,8 @@ func vetTool() { unitchecker.Main(vet.Analyzer) }
 // runs this program as its tool on each.
 func vetCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("vet")
-	raw := f.Bool("json", false, "print what \"go vet -json\" prints")
-	tags := f.String("tags", "", "build `tags` of the packages, separated by commas")
+	raw := f.Bool("json", false, "print the output of \"go vet -json\"")
+	tags := f.String("tags", "", "build `tags`, separated by commas")
 	patterns, err := parseMixed(f, args)
 	if err != nil {
 		return 0, err

@@ -26,10 +26,10 @@ type view struct {
 }
 
 func (v *views) flags(f *flag.FlagSet) {
-	v.columns = f.Bool("columns", false, "print the run as a table of text with a column for each server and client")
-	f.StringVar(&v.perfetto, "perfetto", "", "file for a trace in JSON, for ui.perfetto.dev and chrome://tracing; - is "+
-		"the standard output")
-	f.StringVar(&v.shiviz, "shiviz", "", "file for ShiViz, with vector clocks; - is the standard output")
+	v.columns = f.Bool("columns", false, "print the run as a text table with a column per server and client")
+	f.StringVar(&v.perfetto, "perfetto", "", "file for a JSON trace, for ui.perfetto.dev and chrome://tracing; - is "+
+		"standard output")
+	f.StringVar(&v.shiviz, "shiviz", "", "file for ShiViz, with vector clocks; - is standard output")
 }
 
 // open checks that the files can be written.

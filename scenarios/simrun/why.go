@@ -17,8 +17,8 @@ const maxFutures = 1_000_000_000
 
 func why(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("why")
-	futures := f.Int("futures", 200, "random futures after each step")
-	out := f.String("o", "", "folder for the report, with the curve (default: none is written)")
+	futures := f.Int("futures", 200, "number of random futures after each step")
+	out := f.String("o", "", "folder for the report, with the curve (default: no report)")
 	if err := parse(f, args, 1); err != nil {
 		return 0, err
 	}
