@@ -95,8 +95,8 @@ var Table = []Fault{
 		},
 		do: func(w *sim.World, c *sim.Client) { c.Expire() }},
 	{Name: "learn-late", ends: true,
-		Doc:   "the session ends while its client believes to be connected or is paused",
-		Needs: "a client that believes to be connected, or is paused",
+		Doc:   "the session ends while its client believes it is connected or is paused",
+		Needs: "a client that believes it is connected, or is paused",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			return nil, c.HasSession() && c.Alive() && (c.Connected() || c.Paused())
 		},
@@ -129,7 +129,7 @@ var Table = []Fault{
 		},
 		do: func(w *sim.World, c *sim.Client) { moveTo(c, w.Lagging(c)[0]) }},
 	{Name: "pause", local: always,
-		Doc:   "the process stops where it asks or waits for something; of unmodified code only the connections stall",
+		Doc:   "the process stops where it calls or waits for something; for unmodified code, only its connections stall",
 		Needs: "a client that has not ended",
 		can:   func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Alive() && !c.Paused() },
 		do:    func(w *sim.World, c *sim.Client) { c.Pause() }},
@@ -183,8 +183,8 @@ var Table = []Fault{
 		server: func(w *sim.World) int { return w.Successor() },
 		do:     func(w *sim.World, c *sim.Client) { w.Elect() }},
 	{Name: "deliver-close", request: true,
-		Doc: "an answer arrives, and the connection ends together with its last bytes, which the library knows only " +
-			"when code has gone on",
+		Doc: "an answer arrives, and the connection ends together with its last bytes; the library notices only after " +
+			"code has gone on",
 		Needs: "an answer on its way",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			r := c.Answering()
@@ -192,7 +192,7 @@ var Table = []Fault{
 		},
 		do: func(w *sim.World, c *sim.Client) { c.DeliverClose() }},
 	{Name: "deliver-slow", request: true,
-		Doc:   "an answer arrives, and the code that has waited for it goes on when it likes",
+		Doc:   "an answer arrives, and the code that waited for it goes on at any time after that",
 		Needs: "an answer on its way to simulated code",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			r := c.Answering()
@@ -200,12 +200,12 @@ var Table = []Fault{
 		},
 		do: func(w *sim.World, c *sim.Client) { c.DeliverSlow() }},
 	{Name: "overtake", rare: true,
-		Doc:   "a request of code that knows of its connection is sent before the library sets its watches again",
+		Doc:   "after a reconnect, a request of the client's code is sent before the library sets its watches again",
 		Needs: "a client with watches that connects again and asks for something", Add: "disconnect=1",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, !c.Remote() && c.Overtaken() },
 		do:  func(w *sim.World, c *sim.Client) { c.Overtake() }},
 	{Name: "broken-pipe", request: true,
-		Doc:   "the connection is reset as a request is written to it, which ends with the error of the write",
+		Doc:   "the connection is reset as a request is written to it, and the request fails with the write error",
 		Needs: "a request on its way",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			r := c.Unwritten()
@@ -213,14 +213,14 @@ var Table = []Fault{
 		},
 		do: func(w *sim.World, c *sim.Client) { c.BreakPipe() }},
 	{Name: "handshake", local: always,
-		Doc:   "a connection is made, and its handshake takes its time: the state is StateConnected",
+		Doc:   "a connection is made, but its handshake is slow: meanwhile the state is StateConnected",
 		Needs: "a client that connects again", Add: "disconnect=1",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			return nil, !c.Remote() && c.Redials() && !c.Shaking()
 		},
 		do: func(w *sim.World, c *sim.Client) { c.Handshake() }},
 	{Name: "refuse", local: always,
-		Doc:   "a connection is made, and ends before its handshake: the library says again that it is disconnected",
+		Doc:   "a connection is made, but ends before its handshake: the library reports again that it is disconnected",
 		Needs: "a client that connects again", Add: "disconnect=1",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, !c.Remote() && c.Redials() },
 		do:  func(w *sim.World, c *sim.Client) { c.Refuse() }},
@@ -230,8 +230,8 @@ var Table = []Fault{
 		can:   func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Connected() },
 		do:    func(w *sim.World, c *sim.Client) { c.ResetConnection() }},
 	{Name: "lost-early", library: true,
-		Doc: "the client's library takes the session for lost by its own clock, while the servers still keep it; they end " +
-			"it later",
+		Doc: "the client's library decides by its own clock that the session is lost, while the servers still keep it; " +
+			"they end it later",
 		Needs: "a client without a connection", Add: "disconnect=1",
 		can: func(w *sim.World, c *sim.Client) (*model.Request, bool) {
 			return nil, !c.Remote() && !c.Connected() && c.HasSession() && c.Alive() && !c.Paused()

@@ -42,10 +42,10 @@ var RealTable = []Real{
 	{Name: "crash", Instead: "expire and pause"},
 	{Name: "late-commit", Instead: "depose, part and lose-reply"},
 	{Name: "zombie", Instead: "part=1@follower with a short -session-timeout"},
-	{Name: "cancel", Doc: "the contexts of Process.Interruptible that the client has are cancelled"},
+	{Name: "cancel", Doc: "the client's contexts of Process.Interruptible are cancelled"},
 	{Name: "depose", Own: true, Three: true, Doc: "the leader is stopped (SIGSTOP) until another one serves; then it " +
-		"goes on, and a client that is not told the answer to its first request since, a write, moves to it; or a client " +
-		"that has waited for a connection"},
+		"goes on, and a client moves to it: one whose first request since then is a write, the answer to which is lost, " +
+		"or one that has waited for a connection"},
 	{Name: "elect", Own: true, Three: true, Doc: "the leader is killed (SIGKILL), and restarted when another one serves"},
 	{Name: "deliver-close", Doc: "the answer is the last on its connection, and there is no other one until the " +
 		"session has ended; the next request waits for that"},
