@@ -21,7 +21,7 @@ func (Acknowledged) Name() string { return "acknowledged" }
 
 // Doc implements [Checker].
 func (Acknowledged) Doc() string {
-	return "who asks for the leader is told of the one that leads and has acknowledged it"
+	return "a client that asks for the leader is told the one that leads and has acknowledged it"
 }
 
 // Needs implements [Declaring].

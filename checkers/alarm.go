@@ -27,7 +27,7 @@ func (Alarm) Name() string { return "alarm" }
 
 // Doc implements [Checker].
 func (Alarm) Doc() string {
-	return "an alarm counts from when the lock is got, and comes when it is due"
+	return "an alarm counts from when the lock was acquired, and is raised when it is due"
 }
 
 // Needs implements [Declaring].
@@ -41,8 +41,8 @@ func (Alarm) Needs() Needs {
 			tells("a monitor says that the lock by Path has been held for Value nanoseconds", "overdue"),
 			judged("a monitor runs", "monitor"),
 			unjudged("is judged by what is told", "held", "lock", "rlock", "unlock", "runlock")),
-		Seen: []Need{some("what a monitor tells, overdue", "record it as Told", toldAs("overdue")),
-			some("what a holder tells, until", "record it as Told", toldAs("until")),
+		Seen: []Need{some("overdue, told by a monitor", "record it as Told", toldAs("overdue")),
+			some("until, told by a holder", "record it as Told", toldAs("until")),
 			some("a monitor that runs", "record it by Invoke and Return", func(e *history.Event) bool {
 				return e.Kind == history.Invoke && e.Op == "monitor"
 			})},

@@ -27,7 +27,7 @@ func (Conflict) Name() string { return "conflict" }
 
 // Doc implements [Checker].
 func (Conflict) Doc() string {
-	return "an update is refused only while another is made, and was not made then, nor is it later"
+	return "an update is refused only while another is made; a refused update is not made then or later"
 }
 
 // Needs implements [Declaring].

@@ -19,7 +19,7 @@ func (Counter) Name() string { return "counter" }
 
 // Doc implements [Checker].
 func (Counter) Doc() string {
-	return "the answers of the counter are those of one that does one thing after the other"
+	return "the answers are those of a counter that does one operation after the other"
 }
 
 // Needs implements [Declaring].

@@ -13,7 +13,9 @@ type DoubledEffect struct{}
 func (DoubledEffect) Name() string { return "doubled-effect" }
 
 // Doc implements [Checker].
-func (DoubledEffect) Doc() string { return "an item is acknowledged by one of those who got it" }
+func (DoubledEffect) Doc() string {
+	return "only one of the clients that got an item can acknowledge it"
+}
 
 // Needs implements [Declaring].
 func (DoubledEffect) Needs() Needs {

@@ -19,7 +19,9 @@ type Entry struct{}
 func (Entry) Name() string { return "entry" }
 
 // Doc implements [Checker].
-func (Entry) Doc() string { return "who enters the barrier was inside with all others at some moment" }
+func (Entry) Doc() string {
+	return "a client that has entered the barrier was inside with all others at some moment"
+}
 
 // Needs implements [Declaring].
 func (Entry) Needs() Needs {

@@ -18,7 +18,7 @@ func (Exit) Name() string { return "exit" }
 
 // Doc implements [Checker].
 func (Exit) Doc() string {
-	return "nobody has left the barrier before all of the round leave, and whoever is disconnected inside is told " +
+	return "nobody has left the barrier before all of the round leave, and a client that is disconnected inside is told " +
 		"before its session ends"
 }
 
@@ -27,7 +27,7 @@ func (Exit) Needs() Needs {
 	return Needs{
 		Txns: true,
 		Words: slices.Concat(
-			judged("goes into the round that its end has in Value, by the znode in Path", "enter"),
+			judged("enters a round by the znode in Path; its end has the round in Value", "enter"),
 			judged("goes out when all of the round do", "leave"),
 			[]Word{{"impatient", Telling, true, "is for gather"}}),
 		Seen: []Need{some("a leave without an error", "record it with Object.Return", succeeds("leave"))},

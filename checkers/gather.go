@@ -29,7 +29,7 @@ func (Gather) Needs() Needs {
 	return Needs{
 		Words: slices.Concat(
 			judged("waits until as many as Value are inside; an error says that it gave up", "enter"),
-			tells("the one who enters is about to give up", "impatient"),
+			tells("the client that enters is about to give up", "impatient"),
 			judged("is inside until it returns", "leave")),
 		Seen: []Need{Need{What: "an enter that is given up with the faults over, after impatient was told",
 			Hint: "let clients give up, or leave the checker out", In: givesUp}.during()},

@@ -21,7 +21,7 @@ func (Linearizability) Name() string { return "linearizability" }
 
 // Doc implements [Checker].
 func (Linearizability) Doc() string {
-	return "the answers of Lock, TryLock and Unlock are those of a lock that does one thing after the other"
+	return "the answers of Lock, TryLock and Unlock are those of a lock that does one operation after the other"
 }
 
 // Needs implements [Declaring].

@@ -28,16 +28,17 @@ func (Names) Name() string { return "names" }
 
 // Doc implements [Checker].
 func (Names) Doc() string {
-	return "a name belongs to one at a time, and resolves to that one as long as it does"
+	return "a name belongs to one owner at a time, and resolves to that owner as long as it does"
 }
 
 // Needs implements [Declaring].
 func (Names) Needs() Needs {
 	return Needs{
 		Words: slices.Concat(
-			judged("gets a name, in Path of its end, that stands for Value", "register"),
+			judged("gets a name that stands for Value; its end has the name in Path", "register"),
 			judged("answered by what the name in Path stands for", "resolve"),
-			judged("gives up the name in Path, which ends no other object's and is not refused with one's own", "unregister")),
+			judged("gives up the name in Path; never refused to the owner, and never ends the name of another object",
+				"unregister")),
 		Seen: []Need{some("a register without an error", "record it with Object.Record", succeeds("register"))},
 	}
 }

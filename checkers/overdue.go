@@ -19,7 +19,7 @@ func (Overdue) Name() string { return "overdue" }
 
 // Doc implements [Checker].
 func (Overdue) Doc() string {
-	return "nobody is said to have held the lock for longer than it did, or twice"
+	return "no monitor says that a lock was held for longer than it was, or says so twice"
 }
 
 // Needs implements [Declaring].
@@ -27,13 +27,13 @@ func (Overdue) Needs() Needs {
 	return Needs{
 		Words: slices.Concat(
 			tells("a monitor says that the lock by Path has been held for Value nanoseconds", "overdue"),
-			judged("its end says for how long, Value, the lock by Path can have been held", "held"),
+			judged("its end has in Value for how long, at most, the lock by Path can have been held", "held"),
 			unjudged("is judged by held", "lock", "rlock", "unlock", "runlock"),
 			unjudged("is for alarm", "monitor"),
 			[]Word{{"since", Telling, true, "is for alarm"}, {"until", Telling, true, "is for alarm"},
 				{"clock", Telling, true, "is for alarm"}}),
-		Seen: []Need{some("what a monitor tells, overdue", "record it as Told", toldAs("overdue")),
-			some("what holders say, held", "record it as Return", succeeds("held"))},
+		Seen: []Need{some("overdue, told by a monitor", "record it as Told", toldAs("overdue")),
+			some("held, recorded by a holder", "record it as Return", succeeds("held"))},
 	}
 }
 

@@ -19,7 +19,7 @@ func (Overtaken) Doc() string { return "no update succeeds that another has over
 func (Overtaken) Needs() Needs {
 	return Needs{
 		Txns:  true,
-		Words: configWords(judged("is made of the znode in Path", "update")...),
+		Words: configWords(judged("updates the znode in Path", "update")...),
 		Seen: []Need{some("an update without an error", "record it with Object.Record and its Path",
 			succeeds("update"))},
 	}

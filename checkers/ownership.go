@@ -24,9 +24,10 @@ func (Ownership) Name() string { return "ownership" }
 // Doc implements [Checker].
 func (o Ownership) Doc() string {
 	if o.Leases > 1 {
-		return "who holds a lease has one of the first znodes of the queue, and there are no more holders than leases"
+		return "a client that holds a lease has one of the first znodes of the queue, and there are no more holders than " +
+			"leases"
 	}
-	return "who holds the lock has the first znode of the queue, and there is one holder at a time"
+	return "a client that holds the lock has the first znode of the queue, and there is one holder at a time"
 }
 
 // Needs implements [Declaring].

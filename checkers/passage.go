@@ -33,7 +33,7 @@ func (Passage) Needs() Needs {
 		Words: slices.Concat(
 			judged("opens the barrier", "release"),
 			judged("passes when it is open, or has been; an error says that it gave up", "wait"),
-			tells("the one who waits is about to give up", "impatient"),
+			tells("the client that waits is about to give up", "impatient"),
 			unjudged("what is closed in the end is judged as what is open", "hold")),
 		Seen: []Need{some("a wait without an error", "record it with Object.Return", succeeds("wait"))},
 	}

@@ -23,8 +23,8 @@ func (Presence) Name() string { return "presence" }
 
 // Doc implements [Checker].
 func (Presence) Doc() string {
-	return "in the end a member that has not left has its znode, or knows that another has its name; and a member that " +
-		"is disconnected is told before its session ends; a znode that is made anew has its data"
+	return "in the end a member that has not left has its znode, or knows that another has its name; a member that is " +
+		"disconnected is told before its session ends; a znode that is made again has the data that it had"
 }
 
 // Needs implements [Declaring].

@@ -21,17 +21,17 @@ func (Recency) Name() string { return "recency" }
 
 // Doc implements [Checker].
 func (Recency) Doc() string {
-	return "a cached reader never goes back, and who asks gets no older set than was known before"
+	return "a cached reader never goes back, and a client that asks gets no older set than was known before"
 }
 
 // Needs implements [Declaring].
 func (Recency) Needs() Needs {
 	return Needs{
 		Words: configWords(slices.Concat(
-			judged("changes the set that the znode in Path dates", "update"),
+			judged("changes the set that is dated by the znode in Path", "update"),
 			judged("answered by the set of Zxid", "get"),
 			tells("a cached reader is told the set of Zxid", "config"),
-			judged("its end is that of a cached reader", "follow"))...),
+			judged("a cached reader, until its end", "follow"))...),
 		Seen: []Need{sets},
 	}
 }
