@@ -172,3 +172,14 @@ func Output(often string, times int, once string) (kept string, passed int64, er
 	passed, err = f.Seek(0, io.SeekCurrent)
 	return o.String(), passed, err
 }
+
+// Kept returns what is kept of the output of a process after each of its runs.
+func Kept(runs ...string) (kept []string) {
+	var o output
+	for _, said := range runs {
+		o.Write([]byte(said))
+		o.flushRun()
+		kept = append(kept, o.String())
+	}
+	return kept
+}

@@ -297,9 +297,10 @@ func (p *process) greet(ctx context.Context) error {
 // output is what a process prints. With -v, and when a schedule is replayed, it is passed on, unless the process dies
 // and its output says why. Otherwise the output of hundreds of runs would hide what was found.
 type output struct {
-	mu  sync.Mutex
-	buf []byte
-	to  *os.File // nil: nobody
+	mu   sync.Mutex
+	buf  []byte
+	kept int      // bytes that flushRun has kept
+	to   *os.File // nil: nobody
 }
 
 // heard reports whether the output of runs is passed on.
@@ -325,13 +326,23 @@ func (o *output) makeRoom() {
 	if end < len(o.buf)/2 {
 		end = len(o.buf)
 	}
-	for _, at := range panicked.FindAllIndex(o.buf[len(o.buf)/2:], -1) {
-		end = len(o.buf)/2 + at[0]
+	o.drop(o.panicFrom(len(o.buf)/2, end))
+}
+
+// panicFrom returns where the last panic in the output begins, looking from there on; end if there is none.
+func (o *output) panicFrom(from, end int) int {
+	for _, at := range panicked.FindAllIndex(o.buf[from:], -1) {
+		end = from + at[0]
 	}
-	if o.to != nil {
+	return end
+}
+
+// drop passes on, or forgets, the output up to there.
+func (o *output) drop(end int) {
+	if o.to != nil && end > 0 {
 		o.to.Write(o.buf[:end])
 	}
-	o.buf = o.buf[:copy(o.buf, o.buf[end:])]
+	o.buf, o.kept = o.buf[:copy(o.buf, o.buf[end:])], 0
 }
 
 // pass passes on what the process has printed.
@@ -340,21 +351,33 @@ func (p *process) pass() {
 	p.out[1].flush()
 }
 
+// passRun is pass for a process that goes on after a run.
+func (p *process) passRun() {
+	p.out[0].flush()
+	p.out[1].flushRun()
+}
+
 // flush passes on the output so far, or forgets it.
 func (o *output) flush() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.to != nil && len(o.buf) > 0 {
-		o.to.Write(o.buf)
-	}
-	o.buf = o.buf[:0]
+	o.drop(len(o.buf))
+}
+
+// flushRun is flush, but it keeps a panic at the end: a goroutine outside of the run may have begun to print what the
+// process dies of. It keeps that once: by the next call the process has not died of it.
+func (o *output) flushRun() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.drop(o.panicFrom(o.kept, len(o.buf)))
+	o.kept = len(o.buf)
 }
 
 // forget forgets the output so far.
 func (o *output) forget() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.buf = o.buf[:0]
+	o.buf, o.kept = o.buf[:0], 0
 }
 
 // String returns the output so far.

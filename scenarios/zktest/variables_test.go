@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -99,20 +100,32 @@ func TestWhatAnEarlierRunHasMadeIsNoFailureOfTheCode(t *testing.T) {
 		"timer of another run", "variables_test.go:")
 }
 
-func TestHiddenSignal(t *testing.T) {
+func TestHiddenOutsider(t *testing.T) {
+	made, never := make(chan chan int), make(chan int)
+	go func() { <-made <- 1 }()
 	once(t, func(c *zktest.Cluster) {
-		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGHUP)
-		defer stop()
-		if self, err := os.FindProcess(os.Getpid()); err == nil {
-			self.Signal(syscall.SIGHUP)
-		}
-		<-ctx.Done()
+		made <- make(chan int)
+		<-never
 	})
 }
 
-// TestASignalThatComesIsNotThatOfAnotherRun has the goroutine of package os/signal, which is in no bubble, send to a
+// TestAGoroutineOutsideIsNotOfAnotherRun has a goroutine that is in no bubble, as that of package os/signal, send to a
 // channel of the run.
-func TestASignalThatComesIsNotThatOfAnotherRun(t *testing.T) {
-	expect(t, runHidden(t, t.TempDir(), "TestHiddenSignal", "-zksim.seeds", "1"), "nothing is known of the run: a "+
-		"goroutine outside of it meets a channel or a timer that was made in it, as that of os/signal", "signal.process")
+func TestAGoroutineOutsideIsNotOfAnotherRun(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenOutsider", "-zksim.seeds", "1"), "nothing is known of the run: a "+
+		"goroutine outside of it meets a channel or a timer that was made in it, as that of os/signal")
+}
+
+// TestAPanicBetweenRunsIsKept has a process begin to die when the reply of its run is there.
+func TestAPanicBetweenRunsIsKept(t *testing.T) {
+	for _, x := range []struct{ runs, want []string }{
+		{[]string{"a\nfatal error: b\n"}, []string{"fatal error: b\n"}},
+		{[]string{"panic: of a log\n", "c\n"}, []string{"panic: of a log\n", ""}},
+		{[]string{"panic: of a log\n", "c\npanic: "}, []string{"panic: of a log\n", "panic: "}},
+		{[]string{"a panic: b\n"}, []string{""}},
+	} {
+		if got := zktest.Kept(x.runs...); !slices.Equal(got, x.want) {
+			t.Errorf("%q: kept %q, expected %q", x.runs, got, x.want)
+		}
+	}
 }

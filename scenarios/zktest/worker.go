@@ -143,7 +143,7 @@ func (w *worker) replied(r *engine.Reply) *engine.Reply {
 		w.p.pass()
 		w.gone()
 	case len(w.p.ahead) == 0: // else the output may be of the next run, which may die of it
-		w.p.pass()
+		w.p.passRun()
 	}
 	return r
 }
