@@ -112,7 +112,7 @@ type owned struct {
 	client  int32
 	session int64
 	path    string
-	calls   []int32 // of one that was deleted: the objects whose calls had begun before; see contender
+	calls   pending // of one that was deleted
 }
 
 func (c *claims) Reset() {
@@ -278,7 +278,7 @@ func (c *claims) owner(e *history.Event) int64 {
 		}
 	}
 	for _, x := range slices.Backward(c.gone) {
-		if of(x) && (len(x.calls) == 0 || slices.Contains(x.calls, e.Object)) {
+		if of(x) && x.calls.mayClaim(e.Object) {
 			return x.session
 		}
 	}
@@ -305,7 +305,7 @@ func (c *claims) remove(path string) {
 	}
 	x := c.there[k]
 	c.there = slices.Delete(c.there, k, k+1)
-	x.calls = objectsOf(c.callers, x.client)
+	x.calls = callsOf(c.callers, x.client)
 	if len(x.calls) == 0 { // no call will remove it, and only the last one of a path is looked up
 		c.gone = drop(c.gone, func(y owned) bool { return y.path == x.path && y.client == x.client })
 	}

@@ -29,16 +29,9 @@ type contender struct {
 	stays  bool   // it is persistent, and keeps no ephemeral one waiting
 	beside string // the path of another znode of its txn; it keeps no later znode of that path waiting
 
-	// Of one that was deleted: whether it was among the first then, for a writer and for a reader, and the objects
-	// whose calls had begun before. If there are none, its client has recorded no call: what such a client waits for,
-	// it has waited for all the time.
+	// Of one that was deleted: whether it was among the first then, for a writer and for a reader, and the calls.
 	led   [2]bool
-	calls []int32
-}
-
-// claimed reports whether a call of an object could still claim a deleted znode.
-func (x *contender) claimed(object int32) bool {
-	return len(x.calls) == 0 || slices.Contains(x.calls, object)
+	calls pending
 }
 
 func (o *owners) Reset() {
@@ -134,7 +127,7 @@ func (o *owners) remove(path string) {
 			continue
 		}
 		x.led = [2]bool{o.leads(k, false), o.leads(k, true)}
-		x.calls = objectsOf(o.callers, x.client)
+		x.calls = callsOf(o.callers, x.client)
 		if len(x.calls) == 0 { // no call will remove it, and only the last one of a path is looked up
 			o.gone = drop(o.gone, func(y contender) bool { return y.path == x.path && y.client == x.client })
 		}
@@ -172,7 +165,7 @@ func (o *owners) life(mine claim) (valid, ended bool) {
 			if mine.shared {
 				led = x.led[1]
 			}
-			return led && x.claimed(mine.object), true
+			return led && x.calls.mayClaim(mine.object), true
 		}
 	}
 	return false, true
@@ -195,9 +188,9 @@ func (o *owners) why(h *history.History, mine claim, i int) string {
 		return "is not " + first
 	case slices.ContainsFunc(o.queue, isIt):
 		return "is not the first of the queue"
-	case slices.ContainsFunc(o.gone, func(x contender) bool { return isIt(x) && x.claimed(mine.object) }):
+	case slices.ContainsFunc(o.gone, func(x contender) bool { return isIt(x) && x.calls.mayClaim(mine.object) }):
 		return "had been deleted before it was " + first
-	case slices.Contains(objectsOf(o.callers, mine.client), mine.object):
+	case slices.Contains(o.callers, caller{mine.client, mine.object}):
 		return "had been deleted before the call began"
 	}
 	return "had been deleted, and of that object no call is recorded that could have got it"
