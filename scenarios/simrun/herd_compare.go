@@ -12,9 +12,8 @@ import (
 
 // herdReal is what the page says about a real ensemble.
 const herdReal = "Crosses and dotted lines are those of a real ensemble: ZooKeeper with as many go-zookeeper " +
-	"clients, which do the same. What they and the servers said was heard on " +
-	"their connections, and every count was compared with the servers' own figures (mntr). Where the protocol " +
-	"determines a count it must be equal; times are those of another machine."
+	"clients, which do the same. Their traffic was recorded on their connections, and every count was compared with the " +
+	"servers' own figures (mntr). A count that the protocol determines must be equal; times are those of another machine."
 
 // differences compares all pairs of measurements. The exit status says whether there is a forbidden difference.
 func (s *sweep) differences() (all []herd.Difference, code int) {
@@ -73,8 +72,8 @@ func verdict(d *herd.Difference) string {
 func comparison(all []herd.Difference, equal bool) plots.Table {
 	t := plots.Table{Title: "Simulated and real",
 		Columns: []string{"variant", "clients", "count", "simulated", "real", "difference"},
-		Text: "Every count that differs, and why; those that are not listed are equal. Of the rows with mntr the one " +
-			"number is what the clients counted, and the other what their servers did."}
+		Text: "Every count that differs, and why; those that are not listed are equal. In rows with mntr, the first number " +
+			"was counted by the clients and the second one by their servers."}
 	for i := range all {
 		if d := &all[i]; equal || !d.Equal() {
 			t.Rows = append(t.Rows, []string{d.Variant, strconv.Itoa(d.Clients), d.Count, number(d.Simulated), number(d.Real),

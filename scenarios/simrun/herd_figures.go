@@ -10,18 +10,16 @@ import (
 )
 
 var herdLead = []string{
-	"A watch costs nothing until it fires. When many clients watch one znode, one change wakes them all, all come to " +
-		"look, and all but one find that they have " +
-		"to wait on: the herd. The other clients of the server wait behind them. This page measures it for the recipes of " +
-		"this module, in timed simulations " +
-		"without faults: one server that takes 20 µs for a read, 50 µs for a write and 5 µs for a notification, and 100 µs " +
-		"for each way on the network. The clients " +
-		"come first; the measurement begins when all of them wait.",
-	"All counts are per client that goes on: that gets the lock or the item, that is outside of the barrier, that " +
-		"learns the outcome. So a release that lets a hundred readers " +
-		"go on with a hundred notifications counts as one each, and a release that wakes a hundred for the benefit of one " +
-		"counts as a hundred. A notification of a client's own " +
-		"change is not counted, and one is in vain when its client is notified again before it goes on, or never does.",
+	"A watch costs nothing until it fires. When many clients watch one znode, one change wakes them all. Each of " +
+		"them reads the znode again, and all but one find that they still have to wait: this is the herd. Meanwhile " +
+		"the other clients of the server wait behind them. This page measures the herd for the recipes of this " +
+		"module, in timed simulations without faults. The one server takes 20 µs for a read, 50 µs for a write and 5 " +
+		"µs for a notification, and the network takes 100 µs each way. A measurement begins when all clients wait.",
+	"All counts are per client that goes on: one that gets the lock or the item, leaves the barrier, or learns the " +
+		"outcome. So a release that lets a hundred readers go on with a hundred notifications counts as one for each " +
+		"reader, and a release that wakes a hundred clients of which one goes on counts as a hundred. A notification " +
+		"of a client's own change is not counted. A notification is in vain if its client does not go on after it, " +
+		"or is notified again before it does.",
 }
 
 // herdFigure is a figure, and how it is made from the measurements.
@@ -49,74 +47,70 @@ var herdFigures = []herdFigure{
 	{name: "fanout-locks", title: "Fan-out of locks and elections", y: "notifications per client that goes on",
 		fitted:   true,
 		variants: queueing, value: notifications,
-		text: "Who queues behind one other client is woken by that one: one notification for each hand-over, however long " +
-			"the queue (slope 0). With the single znode, and with " +
-			"candidates who watch the leader, each hand-over wakes all (slope 1), so that n hand-overs cost n² notifications. " +
-			"Readers behind a writer are all woken at once, too, " +
-			"but all go on. The slope is that of the straight line from 20 clients on, with its 95% interval."},
+		text: "A client that queues behind one other client is woken by that one alone: one notification for each " +
+			"hand-over, however long the queue (slope 0). With a single znode, or if all candidates watch the " +
+			"leader, each hand-over wakes all (slope 1), so n hand-overs cost n² notifications. Readers behind a " +
+			"writer are also woken all at once, but all of them go on. The slope is that of a straight line from " +
+			"20 clients on, with its 95% interval."},
 	{name: "fanout-groups", title: "Fan-out of barriers, queues and transactions",
 		y: "notifications per client that goes on", fitted: true,
 		variants: together, value: notifications,
-		text: "To leave a double barrier by watching all its children is a herd, by watching one znode it is not. An item " +
-			"of a queue wakes all consumers, unless they take turns. In a two-phase commit in which all sites " +
-			"watch all votes, each site is woken by all votes that come after its own; with a coordinator only the " +
-			"coordinator is."},
+		text: "Clients that leave a double barrier are a herd if each watches all children, and none if each watches " +
+			"one znode. An item of a queue wakes all consumers, unless they take turns. In a two-phase commit in " +
+			"which all sites watch all votes, each site is woken by every vote after its own; with a coordinator, " +
+			"only the coordinator is woken."},
 	{name: "wasted", title: "Wake-ups in vain", y: "notifications in vain per client that goes on",
 		variants: []string{"lock/single-node", "election/smallest", "leave/naive", "queue/all", "commit/all-sites",
 			"leave/sequential", "queue/turns", "commit/coordinator"},
 		value: func(m *herd.Measurement) float64 { return m.Wasted },
-		text: "Of a herd, all but one come in vain. What is not in this figure wakes nobody in vain, or next to nobody: " +
-			"the lock, the predecessor's election, the readers. The flat lines below are " +
-			"those in which somebody has to be woken twice to go on once: leaving one behind the other takes two passes, a " +
-			"consumer is woken for its turn and for its item, and a " +
-			"coordinator by each vote."},
+		text: "In a herd, all clients but one are woken in vain. Variants that are not in this figure wake almost " +
+			"nobody in vain: the lock, the election by predecessors, the readers. In the flat lines below, a client " +
+			"has to be woken twice to go on once: leaving one after the other takes two passes, a consumer is woken " +
+			"for its turn and for its item, and a coordinator by each vote."},
 	{name: "handover", title: "Hand-over latency, 99th percentile", y: "time from release to acquisition (ms)",
 		variants: []string{"lock/sequential", "lock/single-node", "rwlock/readers", "election/predecessor",
 			"election/smallest", "queue/all", "queue/turns"},
 		value: func(m *herd.Measurement) float64 { return ms(m.P99) },
-		text: "What a herd costs those who are in it: the time from a release until the next client holds the lock, or " +
-			"from putting an item until a consumer has it. " +
-			"It grows with the clients, because the server sends all notifications and answers those who come first in vain " +
-			"before it gets to what the winner needs. The readers' last one goes on " +
-			"late as well: that so many go on at once has its price, although none comes in vain."},
+		text: "What a herd costs the clients in it: the time from a release until the next client holds the lock, or " +
+			"from a put until a consumer has the item. It grows with the number of clients: the server sends all " +
+			"notifications, and answers many clients that cannot go on, before it answers the one that can. The last " +
+			"of the readers is late as well: so many of them go on at once, although none is woken in vain."},
 	{name: "spike", title: "Spike: the longest read of a bystander", y: "latency of a get (ms)",
 		variants: []string{"lock/sequential", "lock/single-node", "election/smallest", "rwlock/readers", "queue/all",
 			"queue/turns", "wait/poll-50ms"},
 		value: func(m *herd.Measurement) float64 { return ms(m.Spike) },
-		text: "What a herd costs those who are not in it: a client that has nothing to do with the recipe reads one znode " +
-			"every millisecond. When nothing happens a read takes 0.2 ms. " +
-			"When a herd comes, it waits behind all of them. With the lock's queue the longest read hardly depends on the " +
-			"number of clients."},
+		text: "What a herd costs the clients outside of it: one that has nothing to do with the recipe reads a znode " +
+			"every millisecond. A read takes 0.2 ms when the server is idle. When a herd comes, the read waits " +
+			"behind all of it. With the queue of the lock, the longest read hardly depends on the number of clients."},
 	{name: "polling", title: "Requests: watching and polling", y: "requests per second of all clients",
 		variants: pollers, value: func(m *herd.Measurement) float64 { return m.Rate },
-		text: "Clients wait three seconds for a znode to change. Who looks every 50 ms makes 20 requests a second, and who " +
-			"looks every second one, for as long as the wait lasts. A watch takes four requests for each wait, " +
-			"however long; here, where it lasts three seconds, as many as looking every second."},
+		text: "Clients wait three seconds for a znode to change. A client that polls every 50 ms makes 20 requests a " +
+			"second, and one that polls every second makes one, for as long as the wait lasts. A watch takes four " +
+			"requests for each wait, however long; in these three seconds that is as many as with a poll every second."},
 	{name: "polling-latency", title: "Detection delay: watching and polling", y: "median time from change to notice (ms)",
 		variants: pollers, value: median,
-		text: "Polling is late by half its period. A watch is as quick as the server can send: with a thousand watches the " +
-			"median client hears later than the first, since one change fires them all at once. " +
-			"Where all clients may go on, that is no herd, and polling spreads the load at the price of latency."},
+		text: "Polling is late by half its period. A watch is as quick as the server can send: with a thousand " +
+			"watches the median client hears later than the first, since one change fires them all at once. That is " +
+			"no herd if all clients may go on; polling spreads the load at the price of latency."},
 	{name: "rearm", title: "Changes that a watch misses", y: "notifications per change and client", intervals: true,
 		variants: []string{"rearm/0.25", "rearm/0.5", "rearm/1", "rearm/2", "rearm/4", "rearm/8"},
 		value:    func(m *herd.Measurement) float64 { return m.Notifications / float64(m.Clients) },
-		text: "A watch fires once, and it takes a round trip to set it again. Of changes that come faster than that, a " +
-			"client hears of one in each round trip, so it gets less than one notification for each: it sees the " +
-			"latest state, and not all states. With ten clients the server needs longer to answer them, and they miss more. " +
-			"With a hundred it is busy all the time: the changes themselves wait behind the reads of the clients " +
-			"that the one before has woken, however fast they are sent."},
+		text: "A watch fires once, and it takes a round trip to set it again. If changes come faster than that, a " +
+			"client is notified of one in each round trip: it sees the latest state, but not all states. With ten " +
+			"clients the server needs longer to answer, and they miss more. With a hundred it is busy all the time: " +
+			"however fast changes are sent, each waits behind the reads of the clients that the change before it has woken."},
 	{name: "watches", title: "Watches held by the server", y: "watches at the same time, at most",
 		variants: []string{"lock/sequential", "rwlock/readers", "leave/sequential", "commit/all-sites", "queue/turns"},
 		value:    func(m *herd.Measurement) float64 { return float64(m.Watches) },
-		text: "One or two watches for each client that waits, herd or not; only where all sites of a transaction watch " +
-			"each other's votes the number grows with the square. The double barrier holds a watch more for each member, " +
-			"that of its own znode, which tells it of an operator's deletion."},
+		text: "One or two watches for each client that waits, herd or not. Only if all sites of a transaction watch " +
+			"each other's votes, the number grows with the square of the sites. The double barrier holds one more " +
+			"watch for each member, on the member's own znode, which tells it if an operator deletes that."},
 	{name: "commit-messages", title: "Messages of a two-phase commit", y: "messages per transaction",
 		variants: []string{"commit/all-sites", "commit/coordinator"},
 		value:    func(m *herd.Measurement) float64 { return m.Messages * float64(m.Events) },
-		text: "Requests, answers and notifications from the first vote until all sites know the outcome. If all sites " +
-			"watch all votes their number grows with the square of the sites, with a coordinator in " +
-			"proportion to them; but then nobody learns the outcome while the coordinator is down."},
+		text: "Requests, answers and notifications from the first vote until all sites know the outcome. If all " +
+			"sites watch all votes, their number grows with the square of the sites. With a coordinator it grows in " +
+			"proportion to them, but nobody learns the outcome while the coordinator is down."},
 }
 
 // looks gives each variant one colour and one marker, the same in all figures. There are fewer colours than variants.

@@ -79,7 +79,7 @@ func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond)
 func (s *sweep) table() plots.Table {
 	t := plots.Table{Title: "All numbers"}
 	if s.real {
-		t.Text = "One number where the simulation and the real ensemble agree, else both, the simulated one first."
+		t.Text = "One number if the simulation and the real ensemble agree, else both, the simulated one first."
 	}
 	for _, j := range s.done() {
 		var row []string
@@ -212,7 +212,7 @@ func describeVariant(v *herd.Variant) string {
 		text += " Promised: " + strings.Join(promises, "; ") + "."
 	}
 	if v.Most > 0 {
-		text += fmt.Sprintf(" Measured with up to %s; with more its work takes too long.", history.Counted(v.Most, "client"))
+		text += fmt.Sprintf(" Measured with up to %s; with more it would take too long.", history.Counted(v.Most, "client"))
 	}
 	return text
 }
@@ -248,9 +248,9 @@ func memoryFigure(all []herd.Memory) plots.Figure {
 		chart.Lines = append(chart.Lines, line)
 	}
 	return plots.Figure{Chart: chart, Text: "What watches cost while they wait: about a hundred bytes each in the " +
-		"tables of this model, without the paths, whether they are on one znode or on many. " +
-		"A herd does not take more memory than a queue; it takes the server's time. ZooKeeper's own figures tell the " +
-		"number of watches (zk_watch_count) and not what they take."}
+		"tables of this model, without the paths, whether they are on one znode or on many. A herd costs no more memory " +
+		"than a queue; it costs the server's time. ZooKeeper reports the number of watches (zk_watch_count), but not " +
+		"their memory."}
 }
 
 func memoryTable(all []herd.Memory) plots.Table {
