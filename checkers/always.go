@@ -18,7 +18,7 @@ type Always struct{}
 func (Always) Name() string { return "always" }
 
 // Doc implements [Checker].
-func (Always) Doc() string { return "what a program says by Process.Always holds" }
+func (Always) Doc() string { return "every condition of Process.Always holds" }
 
 // Check implements [Checker].
 func (a Always) Check(h *history.History) Verdict {

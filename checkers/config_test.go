@@ -135,7 +135,7 @@ func TestAnUpdateIsRefusedOnlyWhileAnotherIsMade(t *testing.T) {
 		invoke c2 o2 update
 		return c2 o2 update ok: changed
 	`
-	const message = "the update of c2 was refused although no other was being made"
+	const message = "the update of c2 was refused although no other was in progress"
 	judge(t, Conflict{}, []judgement{
 		{name: "nobody else", text: refused, event: 1, message: message},
 		{name: "another has ended", text: other + refused, event: 3, message: message},
@@ -179,7 +179,7 @@ func TestAnUpdateThatIsRefusedWasNotMade(t *testing.T) {
 	judge(t, Conflict{Flag: "changing"}, []judgement{
 		{name: "it was", text: begun + `
 			changed c2 /config z3
-			changed c2 /config/a z3 "200/2"` + refused, event: 4, message: "update 200 of c2 was refused, and it was made"},
+			changed c2 /config/a z3 "200/2"` + refused, event: 4, message: "update 200 of c2 was refused, but was made"},
 		{name: "what was made is an earlier one of its client", text: begun + `
 			changed c2 /config z3
 			changed c2 /config/a z3 "20/2"` + refused},
@@ -189,7 +189,7 @@ func TestAnUpdateThatIsRefusedWasNotMade(t *testing.T) {
 			changed c2 /config z3 "changing"
 			created c2 /config/a z4 "200/2"` + refused},
 		{name: "it is made later", text: begun + refused + `
-			changed c2 /config/a z3 "200/2"`, event: 3, message: "update 200 of c2 was refused, and is made after that"},
+			changed c2 /config/a z3 "200/2"`, event: 3, message: "update 200 of c2 was refused, but was made after that"},
 		{name: "the next one of its client is made", text: begun + refused + `
 			invoke c2 o2 update /config v201
 			changed c2 /config/a z3 "201/2"`},

@@ -105,7 +105,7 @@ func (m *updates) Step(h *history.History, i int) Verdict {
 		m.open = append(m.open, o)
 	case e.Kind == history.Return && begun && (e.Err == nil || e.OK):
 		if e.Err != nil && m.alone {
-			return violated(m, i, "the update of c%d was refused although no other was being made", e.Client)
+			return violated(m, i, "the update of c%d was refused although no other was in progress", e.Client)
 		}
 		m.open, m.alone = forget(m.open, o), false
 	case begun: // it has not ended, or its outcome is unknown
@@ -126,7 +126,7 @@ func (m *updates) look(i int, e *history.Event) Verdict {
 		}
 		for k := range m.never {
 			if u := &m.never[k]; u.client == e.Client && u.writes(e) {
-				return violated(m, i, "update %d of c%d was refused, and is made after that", u.number, e.Client)
+				return violated(m, i, "update %d of c%d was refused, but was made after that", u.number, e.Client)
 			}
 		}
 	case e.Kind == history.Crashed:
@@ -139,7 +139,7 @@ func (m *updates) look(i int, e *history.Event) Verdict {
 		switch {
 		case e.Err == nil || !e.OK || u.flag || u.client == 0:
 		case u.made:
-			return violated(m, i, "update %d of c%d was refused, and it was made", u.number, e.Client)
+			return violated(m, i, "update %d of c%d was refused, but was made", u.number, e.Client)
 		default:
 			m.never = append(m.never, u)
 		}

@@ -58,7 +58,7 @@ func VerdictOf(c Checker, h *history.History) Verdict {
 		v.Event = -1
 	}
 	if v.Level > Violated {
-		v.Level, v.Message = Violated, fmt.Sprintf("the checker returns level %d, which there is not: %s", v.Level, v.Message)
+		v.Level, v.Message = Violated, fmt.Sprintf("the checker returns an unknown level %d: %s", v.Level, v.Message)
 	}
 	return v
 }

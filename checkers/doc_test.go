@@ -21,7 +21,7 @@ func TestAVerdictIsOfItsChecker(t *testing.T) {
 		{Verdict{Level: Violated, Message: "m", Event: 2}, Verdict{Violated, "mine", "m", 2}},
 		{Verdict{Level: Violated, Checker: "other", Event: 3}, Verdict{Violated, "mine", "", -1}},
 		{Verdict{Level: 7, Message: "m", Event: -9},
-			Verdict{Violated, "mine", "the checker returns level 7, which there is not: m", -1}},
+			Verdict{Violated, "mine", "the checker returns an unknown level 7: m", -1}},
 	} {
 		all := []Checker{said(x.says)}
 		if v := Worst(h, all); v != x.want {

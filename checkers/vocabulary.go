@@ -48,7 +48,7 @@ func VocabularyOf(all []Checker, free []string) Vocabulary {
 // begins one while the same goes on there, as when goroutines share it. Unfit returns "" if they can be judged.
 func (v *Vocabulary) Unfit(h *history.History) string {
 	if why := v.unknown(h); why != "" {
-		return fmt.Sprintf("no checker knows %s; a word that nobody is to judge belongs into Scenario.Words", why)
+		return fmt.Sprintf("no checker knows %s; a word that nobody is to judge belongs in Scenario.Words", why)
 	}
 	return overlap(h)
 }

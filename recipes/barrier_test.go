@@ -56,7 +56,7 @@ func TestABarrierHoldsUntilItIsReleased(t *testing.T) {
 	}
 }
 
-// Who waits passes even if the barrier is held again before it can look.
+// A waiting client passes even if the barrier is held again before it can look.
 func TestABarrierThatWasOpenLetsPassThoseWhoWaited(t *testing.T) {
 	var waiting bool
 	play(t, func(*sim.World) { waiting = false }, func(a actor) {

@@ -24,7 +24,7 @@ func (f *fromBefore) Get(path string) ([]byte, *zk.Stat, error) {
 	return f.Conn.Get(path)
 }
 
-// Who has made a counter with a number in it has not changed it since, so that its version is that of an empty one.
+// A client that makes a counter with a number in it has not changed it since: its version is that of an empty one.
 func TestANumberThatACounterWasMadeWithIsNotLost(t *testing.T) {
 	play(t, func(w *sim.World) {
 		w.Prepare(model.Request{Op: model.OpCreate, Path: "/counter", Data: []byte("100"), ACL: openACL})

@@ -62,8 +62,8 @@ func (l *latecomer) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	return l.Conn.Multi(ops...)
 }
 
-// A request to join again may be executed late, in a session that its client has given up. Who leaves then takes along
-// what it has made.
+// A request to join again may be executed late, in a session that its client has given up. A member that leaves
+// then removes what the request has made.
 func TestWhoLeavesTakesAlongWhatALateRequestHasMade(t *testing.T) {
 	play(t, nil, func(a actor) {
 		a.idle, a.tardy = true, true

@@ -29,7 +29,7 @@ func (l *lateClaim) Multi(ops ...any) ([]zk.MultiResponse, error) {
 	return l.Conn.Multi(ops...)
 }
 
-// Who was told that a name is another's has not registered it, and does not when that one gives it up.
+// A client that is told that a name is another's has not registered it, and does not when the owner gives it up.
 func TestARefusedNameIsNotRegisteredLate(t *testing.T) {
 	refused := 0
 	play(t, func(*sim.World) {}, func(a actor) {

@@ -328,7 +328,7 @@ func TestAQueueMakesItsParentsAndUsesItsACL(t *testing.T) {
 	nothingLeft(t, h)
 }
 
-// Who may not delete items gets them back into the queue.
+// A consumer that may not delete items puts them back into the queue.
 func TestAnItemThatMayNotBeDeletedIsReturned(t *testing.T) {
 	h := play(t, func(w *sim.World) {
 		create("/q", openACL)(w)

@@ -111,7 +111,7 @@ func TestABrokenLockIsLost(t *testing.T) {
 	}
 }
 
-// Who is asked while it waits is told as soon as it holds the lock; who comes later is
+// A client that is asked while it waits is told as soon as it holds the lock; one that comes later is
 // not concerned.
 func TestARevocationReachesThoseWhoWait(t *testing.T) {
 	var waiting, asked bool

@@ -12,7 +12,7 @@ import (
 	"zksim/sim"
 )
 
-// Who may create below /app but not beside it makes what is missing below /app.
+// A client that may create below /app but not beside it makes what is missing below /app.
 func TestMissingParentsAreMadeWhereThatIsAllowed(t *testing.T) {
 	bothLocks(t, func(t *testing.T, lock maker) {
 		play(t, func(w *sim.World) {
@@ -64,7 +64,7 @@ func (serverless) Create(string, []byte, int32, []zk.ACL) (string, error) { retu
 
 func (serverless) State() zk.State { return zk.StateConnecting }
 
-// Who tries again and again while no server can be reached piles nothing up.
+// Code that retries while no server can be reached accumulates nothing.
 func TestWhatWasNeverSentNeedsNoCleaning(t *testing.T) {
 	play(t, nil, func(a actor) {
 		soon, end := a.env.WithTimeout(ctx, time.Second)

@@ -111,7 +111,7 @@ func TestCheckFailsWhatDoesNotHold(t *testing.T) {
 		}, "1-3",
 			`my/lock, seed 1: no checker knows the operation "tryacquire"; they know lock, trylock, unlock, the ` +
 				`nearest being "trylock"; ` +
-				`a word that nobody is to judge belongs into Scenario.Words`},
+				`a word that nobody is to judge belongs in Scenario.Words`},
 		{func(s *scenarios.Scenario) { s.Checkers = []checkers.Checker{doubtful{}} }, "1-3",
 			"my/lock: seed 1: doubtful: who knows"},
 		{func(s *scenarios.Scenario) { s.Faults = faults.MustParse("sequence=1@path=/x") }, "1-3",

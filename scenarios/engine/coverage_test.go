@@ -51,7 +51,7 @@ func wrong(try, lock, unlock string, acquired bool) engine.Scenario {
 func TestAWordThatNoCheckerKnowsIsAnErrorThatNamesTheNearest(t *testing.T) {
 	const known = `; they know break, campaign, downgrade, lock, resign, rlock, runlock, trylock, tryrlock, ` +
 		`unlock, the nearest being `
-	const hint = `; a word that nobody is to judge belongs into Scenario.Words`
+	const hint = `; a word that nobody is to judge belongs in Scenario.Words`
 	for _, x := range []struct{ try, lock, unlock, want string }{
 		{"tryacquire", "lock", "unlock", `the operation "tryacquire"` + known + `"trylock"` + hint},
 		{"trylock", "lock", "unlok", `the operation "unlok"` + known + `"unlock"` + hint},

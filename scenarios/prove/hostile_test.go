@@ -99,7 +99,7 @@ func TestCheckpointsWhosePartsDoNotFitAreRefused(t *testing.T) {
 		{"damaged: shard 5", func(c *checkpoint) {
 			c.Known[5] = append(c.Known[5], fingerprint{5<<58 | 7}, fingerprint{5<<58 | 7})
 		}},
-		{"damaged: shard 1", func(c *checkpoint) { // with what belongs into another one
+		{"damaged: shard 1", func(c *checkpoint) { // with what belongs in another one
 			i := 2 + slices.IndexFunc(c.Known[2:], func(all []fingerprint) bool { return len(all) > 0 })
 			c.Known[1], c.Known[i] = c.Known[i], c.Known[1]
 		}},

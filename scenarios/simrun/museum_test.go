@@ -78,7 +78,7 @@ func TestThePageOfTheMuseumOnARealEnsembleHasEveryMutantOnce(t *testing.T) {
 	for i, row := range slices.Concat(tableRows(caught), tableRows(not)) {
 		rows[row[0]]++
 		if k := rate.FindStringSubmatch(row[2]); k == nil || (k[1] == "0") != (i >= len(tableRows(caught))) {
-			t.Errorf("%s: %q belongs into the other table, or is not k of n", row[0], row[2])
+			t.Errorf("%s: %q belongs in the other table, or is not k of n", row[0], row[2])
 		}
 	}
 	expected := map[string]string{}
