@@ -446,7 +446,7 @@ var aloneScenarios = []engine.Scenario{
 		alone.fleets, alone.closed)),
 	aloneScenario("recipes/seldom", "of a client that is alone, calls that few make are answered as they have to be",
 		alone.nameless, alone.cachedTwice, alone.dated, alone.votesLate, alone.forgottenAtWork, alone.reportsAgain,
-		alone.brokenOpen, alone.doubtful),
+		alone.brokenOpen, alone.doubtful, alone.ownRead),
 	aloneScenario("recipes/vain", "of a client that is alone, waits that end by their deadline leave nothing behind",
 		alone.frugalWaits),
 	aloneScenario("recipes/followed", "of a client that is alone, watchers keep nothing more from change to change, "+

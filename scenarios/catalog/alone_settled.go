@@ -415,6 +415,34 @@ func (a alone) besideWriter() {
 	a.with(context.Canceled, end(), "Monitor.Run beside a writer")
 }
 
+// ownRead has a writer of another library hold a lock for too long. Its own read znode goes while a monitor watches:
+// before the alarm, or after it.
+func (a alone) ownRead() {
+	for _, told := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(background)
+		alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
+		dir := a.path(fmt.Sprintf("monitored-writer-%t", told))
+		read := dir + "/_c_x-read-0000000000"
+		for _, path := range []string{dir, read, dir + "/_c_x-write-0000000001"} {
+			a.create(path, "")
+		}
+		end := a.monitor(ctx, dir, readsTooLong, alarms)
+		alarm := func() error { _, err := alarms.Get(background); return err }
+		if told {
+			a.fine(alarm(), "an alarm of a writer by its read znode")
+			a.delete(read)
+			a.p.Env.Sleep(background, 2*readsTooLong)
+			a.is(len(alarms.Ready()) == 0, "a monitor tells once of a writer with two znodes")
+		} else {
+			a.p.Env.Sleep(background, readsTooLong*3/5)
+			a.delete(read)
+			a.fine(alarm(), "an alarm of a writer whose read znode has gone")
+		}
+		cancel()
+		a.with(context.Canceled, end(), "Monitor.Run beside a writer with two znodes")
+	}
+}
+
 // deprived has a member lose its rights. Then something happens to its znode: it is no longer a member, and does not
 // keep trying.
 func (a alone) deprived() {
