@@ -17,9 +17,10 @@ import (
 // Analyzer reports in simulated code what does not come from the code's Env.
 //
 // A function is simulated if its receiver or one of its parameters is, or holds in its fields, a recipes.Conn, a
-// recipes.Env or a *scenarios.Process. It is also simulated if a simulated function of the same package mentions it.
-// What a function of another package of the same module does is reported where a simulated function mentions it, unless
-// that function is itself simulated. The comment //zksim:ignore with a reason silences findings.
+// recipes.Env, a *scenarios.Process or a scenarios.Object. It is also simulated if a simulated function of the same
+// package mentions it. What a function of another package of the same module does is reported where a simulated
+// function mentions it, unless that function is itself simulated. The comment //zksim:ignore with a reason silences
+// findings.
 var Analyzer = &analysis.Analyzer{
 	Name: "zksim",
 	Doc: `find in simulated code what does not come from its Env
