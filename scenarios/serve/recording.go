@@ -47,7 +47,7 @@ const recordingFormat = "zksim recording 4"
 
 // recordLine is a line of a recording.
 type recordLine struct {
-	Kind       string   `json:"kind"` // "recording" for the first line, "end" for the last
+	Kind       string   `json:"kind"` // "recording" in the first line, "end" in the last; docs/files.md has all kinds
 	Format     string   `json:"format,omitempty"`
 	Servers    int      `json:"servers,omitempty"`
 	Incomplete string   `json:"incomplete,omitempty"` // why
