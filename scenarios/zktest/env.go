@@ -19,8 +19,8 @@ type env struct {
 	c *Cluster
 }
 
-// How often Sleep checks that, and how often at most. A client without a connection for that long is taken not to want
-// one any more: it is longer than a client takes to find a server.
+// The time between two such checks of Sleep, and how many it makes at most, which takes a minute. A client without a
+// connection for that long is taken not to want one any more: it is longer than a client takes to find a server.
 const (
 	glance  = 20 * time.Millisecond
 	glances = int(time.Minute / glance)

@@ -33,8 +33,9 @@ type Options struct {
 	// every fault that can happen to code outside of the simulator. A rule, unless it is one of contract, that has not
 	// struck when the test ends makes it fail: what never happened was not tested.
 	Faults string
-	// Seed draws which of the requests that match a rule without nth are struck, and how connections end; 0 means the
-	// first ones, and in order.
+	// Seed draws which of the requests that match a rule without nth are struck, how connections end, and the order of
+	// children. 0 draws nothing: the first requests are struck, connections end with FIN, and children are in the order of
+	// a real server.
 	Seed uint64
 	// TickTime is ZooKeeper's unit of time; 0 means 2 s. Sessions get timeouts of 2 to 20 ticks.
 	TickTime time.Duration
