@@ -82,6 +82,44 @@ func TestRecordedBytesMakeTheSameRun(t *testing.T) {
 	}
 }
 
+// lastFault takes the last fault as soon as there are many, and before that what comes first.
+type lastFault struct{ many, at int }
+
+func (x *lastFault) Choose(w *World) (Transition, bool, error) {
+	list, faults := w.Normal(), w.Faults()
+	if x.at == 0 && len(faults) >= x.many {
+		x.at = int(w.step) + 1
+		return faults[len(faults)-1], true, nil
+	}
+	if len(list) == 0 {
+		return Transition{}, false, nil
+	}
+	return list[0], true, nil
+}
+
+// TestARecordingEndsWhereNoByteMakesTheChoice: of more than 32 faults a byte picks one of the first.
+func TestARecordingEndsWhereNoByteMakesTheChoice(t *testing.T) {
+	run := func(ch Chooser) []string {
+		w := NewWorld()
+		defer w.Close()
+		w.Reset(Config{Clients: 40, Order: 1, SafetySteps: 200}, oneFault{}, func(c *Client) { c.Conn().Exists("/") })
+		if err := w.Run(ch); err != nil {
+			t.Fatal(err)
+		}
+		return slices.Clone(w.Schedule())
+	}
+	for _, many := range []int{20, 33} {
+		last := &lastFault{many: many}
+		rec := &Recorder{Chooser: last}
+		want := run(rec)
+		got := run(&Bytes{Data: slices.Clone(rec.Data)})
+		k := slices.Index(got, "calm")
+		if k < 0 || !slices.Equal(got[:k], want[:k]) || last.at == 0 || (k < last.at) != (many > 256-FaultByte) {
+			t.Errorf("%d faults: %v at step %d, but recorded %v", many, want, last.at, got)
+		}
+	}
+}
+
 // oneFault is a fault that cuts the connection of a client.
 type oneFault struct{}
 
