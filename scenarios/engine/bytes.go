@@ -35,7 +35,8 @@ func (r *Runner) under(s *Scenario, c [circumstances]byte, ch sim.Chooser, data 
 	return r.certain(s, &Order{By: ByBytes, Data: data, Schedule: p}, ch)
 }
 
-// Recorded returns the bytes with which Bytes repeats the run of a seed.
+// Recorded returns bytes that a fuzzer may begin with: those of a run whose circumstances and choices a seed draws. It
+// is not the run that Seed makes. Bytes makes the same choices, see [sim.Recorder], and goes calm after the last one.
 func (r *Runner) Recorded(s *Scenario, seed uint64) []byte {
 	ch := sim.Chooser(&r.random)
 	random := &r.random

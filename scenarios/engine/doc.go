@@ -39,7 +39,7 @@ type Scenario struct {
 
 	// Outside, if not nil, replaces Program and Clients. It is code that is not simulated and that joins w with remote
 	// clients. It calls run once, which returns when the run is over, and returns what run returned; see
-	// [sim.World.SetOutside]. Such a scenario has no exhaustive search.
+	// [sim.World.SetOutside]. Its states cannot be remembered, so of the exhaustive searches only [Exhaust] takes it.
 	Outside func(w *sim.World, run func() error) error
 
 	// Elsewhere, if not nil, returns a worker that makes the runs of a scenario with Outside, one at a time, in place of

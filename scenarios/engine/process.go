@@ -30,11 +30,12 @@ type Process struct {
 	own      recipes.Env `kept:"-"` // made by the host: a program may wrap Env
 }
 
-// Host is the backend behind a process: the simulator, or a real ensemble.
+// Host is the backend behind a process: the simulator, or a real ensemble. A method does what the method of [Process]
+// with its name promises.
 type Host interface {
-	Record(e history.Event)
-	NewObject() int32 // a number for a recipe object, from 1 on
-	Know(p *Process, znodes func() []string)
+	Record(e history.Event)                  // adds to the history
+	NewObject() int32                        // a number for a recipe object, from 1 on
+	Know(p *Process, znodes func() []string) // for [Process.Register]; znodes is not nil
 	Interruptible(p *Process) (context.Context, context.CancelFunc)
 	Fail(p *Process, why error)
 	Step(p *Process)
