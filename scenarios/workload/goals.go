@@ -169,9 +169,10 @@ func holderExpired(h *history.History) bool {
 	return false
 }
 
-// mostHolders returns how many clients held at once what they got by an Acquired event that is such. A client that has
-// crashed holds nothing. Nor does a client whose ephemeral went with its session, until it makes another one: if
-// another client gets the lock before the first one knows, that does not show that two can have it.
+// mostHolders returns the most objects that held at once what an Acquired event says, counting the events for which
+// such is true. The objects of a client that has crashed hold nothing. Nor do those of a client whose ephemeral went
+// with its session, until it makes another one: if another client gets the lock before the first one knows, that does
+// not show that two can have it.
 func mostHolders(h *history.History, such func(e *history.Event) bool) (most int) {
 	author, holder, ended := map[string]int32{}, map[int32]int32{}, map[int32]bool{} // holder is by object
 	for i := range h.Events {

@@ -97,7 +97,7 @@ type Consumer struct {
 	Len   func(ctx context.Context) (int, error)
 }
 
-// QueueItem is an item that was claimed.
+// QueueItem is an item that was claimed. Its methods promise what those of [recipes.QueueItem] do.
 type QueueItem interface {
 	Ack(ctx context.Context) error
 	Return(ctx context.Context) error

@@ -179,7 +179,7 @@ func readAndUnlock(p *engine.Process, o engine.Object, l FullRWLocker, stay int)
 	return o.Must("runlock", l.RUnlock)
 }
 
-// mostReaders returns the most clients that held the lock for reading at once.
+// mostReaders returns the most objects that held the lock for reading at once.
 func mostReaders(h *history.History) int {
 	return mostHolders(h, func(e *history.Event) bool { return e.Op == "read" })
 }
