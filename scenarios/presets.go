@@ -38,7 +38,8 @@ func Lock[L workload.Locker](name string, newLock func(p *Process) L) Scenario {
 	return workload.Locks(name, newLock)
 }
 
-// RWLock is Lock for a read/write lock. It also has RLock and RUnlock, and may have TryRLock: see [workload.RWLocker].
+// RWLock is Lock for a read/write lock. It also has RLock and RUnlock, and may have TryRLock and Downgrade: see
+// [workload.RWLocker].
 func RWLock[L workload.RWLocker](name string, newLock func(p *Process) L) Scenario {
 	return workload.RWLocks(name, newLock)
 }
