@@ -27,7 +27,8 @@ type Server struct {
 type Ensemble interface {
 	// Addrs are the addresses of its servers.
 	Addrs() []string
-	// Observe runs a scenario until watch returns, and returns the history of all that was said.
+	// Observe runs a scenario until watch returns. It returns the history of everything that was said, and when each of
+	// its steps was, since the programs began.
 	Observe(ctx context.Context, s *engine.Scenario, watch func(ctx context.Context, run Run) error) (
 		*history.History, []time.Duration, error)
 	// Zxid and Figures ask one server for its last zxid, and for what it counts (mntr).
@@ -37,10 +38,16 @@ type Ensemble interface {
 
 // Run is a run on a real ensemble that is still going on.
 type Run interface {
-	Elapsed() time.Duration   // since the programs began
-	Idle(n int) time.Duration // for how long the first n clients have said and heard nothing
-	Sent() int64              // packets, by all clients
-	Failure() error           // what has gone wrong so far
+	// Elapsed returns the time since the programs began.
+	Elapsed() time.Duration
+	// Idle returns how long the first n clients have said and heard nothing but pings; 0 while one of them waits for an
+	// answer.
+	Idle(n int) time.Duration
+	// Sent returns how many packets all clients have sent, and the one that prepared the run, handshakes and pings
+	// included.
+	Sent() int64
+	// Failure returns what has gone wrong so far.
+	Failure() error
 }
 
 // MeasureLive is Measure on a real ensemble. The events are the same, but each comes when the effects of the one before
