@@ -25,10 +25,13 @@ func init() {
 
 // Distinguish makes exhaustive search tell these errors, which are pointers, from others of the same type and text,
 // as code does with == and [errors.Is]. The errors of go-zookeeper, of package recipes and of package context are
-// already known. Call it from an init function, before anything runs.
+// already known; to name one again changes nothing. Call it from an init function, before anything runs. It panics for
+// an error that is not a pointer.
 func Distinguish(errs ...error) {
 	for _, err := range errs {
-		distinct[reflect.ValueOf(err).UnsafePointer()] = int64(len(distinct)) + 1
+		if p := reflect.ValueOf(err).UnsafePointer(); distinct[p] == 0 {
+			distinct[p] = int64(len(distinct)) + 1
+		}
 	}
 }
 

@@ -54,3 +54,16 @@ func TestErrorsAreToldApart(t *testing.T) {
 		t.Error("an error that is to be told apart is not")
 	}
 }
+
+func TestAnErrorThatIsNamedTwiceDoesNotTakeTheNumberOfTheNext(t *testing.T) {
+	twice, next := errors.New("alike"), errors.New("alike")
+	Distinguish(twice)
+	before := HashError(0, twice)
+	Distinguish(twice, next)
+	if HashError(0, twice) == HashError(0, next) {
+		t.Error("two errors have one number")
+	}
+	if HashError(0, twice) != before {
+		t.Error("an error that is named again has another number")
+	}
+}
