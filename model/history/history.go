@@ -17,19 +17,19 @@ type Kind uint8
 const (
 	Invoke   Kind = iota // a recipe operation begins [Object Op; Path and Value: what it is asked]
 	Return               // it ends [Object Op Err; Path and Value: what it answers, OK: Err is a legal answer]
-	Told                 // a recipe told the program something of its own accord [Object Op Path Value Zxid]
+	Told                 // a recipe told the program something of its own accord [Object Op Path Value Zxid OK Err]
 	Acquired             // Object's holder may believe it holds the lock [Object Path Value=token]
 	Lost                 // the recipe told the holder that the lock is lost [Object]
 	Released             // the holder gives it up [Object]
-	Write                // a holder writes to the guarded resource [Object Value=token shown, OK=accepted]
+	Write                // a holder writes to the guarded resource, or reads it: Op=read [Object Value=token OK=accepted]
 	Call                 // a ZooKeeper operation is issued [Op Path]
-	Reply                // ... and answered [Op Path Err]
+	Reply                // ... and answered [Op Path Err; Zxid: how far a real server was, 0 in the simulator]
 	Notify               // a watch event reaches the client [Op=type Path Zxid]; Zxid 0: unknown or catch-up
 	Created              // committed; Client is the author [Path Data Zxid Proposed Session=owner of an ephemeral]
 	Changed              // committed: new data [Path Data Zxid Proposed]
 	Deleted              // committed, as Created [Path Zxid Proposed Session]
 	Session              // the session changes state [Op=state Session Version=which connection, 0 the first]
-	Heard                // the client's code hears how its session is [Op=[Connected], [Disconnected] or empty; Session]
+	Heard                // client code hears how its session is [Op=[Connected], [Disconnected] or empty; Session Version]
 	Exceeded             // the client's session was ended before it could know [Version=which connection]
 	Crashed              // the client's process ended
 	Fault                // [Op=name of the transition]
@@ -142,8 +142,7 @@ type Waiting struct {
 type Node struct {
 	Path    string
 	Data    string
-	Task    string // the goroutine of simulated code that recorded it; empty for the main one
-	Owner   int64  // session of an ephemeral, else 0
+	Owner   int64 // session of an ephemeral, else 0
 	Czxid   int64
 	Mzxid   int64
 	Pzxid   int64
