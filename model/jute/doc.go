@@ -11,15 +11,16 @@ package jute
 
 import "errors"
 
-// What is wrong with a packet; the errors of this package wrap one of these.
+// What is wrong with a packet. The errors of this package wrap one of these, except for a result of a multi whose type
+// no multi has; see [Reply.Response].
 var (
 	// ErrShort says that a packet ends within a field.
 	ErrShort = errors.New("jute: the packet ends within a field")
 	// ErrLength says that a length is negative or greater than permitted.
 	ErrLength = errors.New("jute: unreasonable length")
-	// ErrHeader says that a request has no complete header, so that nobody knows what it asks. A server then closes the
-	// connection. Every other error is about the record after the header, and a server answers it with
-	// model.MarshallingError.
+	// ErrHeader says that a request or an answer has no complete header, so that nobody knows what it is about. A server
+	// that gets such a request closes the connection. Every other error of [ParseRequest] is about the record after the
+	// header, and a server answers it with model.MarshallingError.
 	ErrHeader = errors.New("jute: no whole header")
 )
 
