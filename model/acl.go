@@ -52,7 +52,8 @@ func sortIDs(ids []ID, buckets uint32) {
 	slices.SortStableFunc(ids, func(a, b ID) int { return cmp.Compare(a.bucket(buckets), b.bucket(buckets)) })
 }
 
-// DigestID returns the digest identity for user:password: the password is hashed, the user is not.
+// DigestID returns the digest identity for user:password, which is user:HASH with the base64 of the SHA-1 of
+// user:password (DigestAuthenticationProvider.generateDigest).
 func DigestID(userPassword string) ID {
 	user, _, _ := strings.Cut(userPassword, ":")
 	sum := sha1.Sum([]byte(userPassword))

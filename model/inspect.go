@@ -41,7 +41,7 @@ func (s *Server) Sessions() []int64 {
 }
 
 // Changed calls f for each znode, in any order, with the zxids of the last change of its data and of its list of
-// children.
+// children. The root comes twice: as "/" and as "", its alias.
 func (s *Server) Changed(f func(path string, data, children int64)) {
 	for path, n := range s.nodes { // order-free: the caller's
 		f(path, n.mzxid, n.pzxid)

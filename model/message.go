@@ -97,8 +97,8 @@ func (o Op) InMultiRead() bool { return o == OpGetData || o == OpGetChildren }
 // no text equals it.
 const Null = "\xffnull"
 
-// Request is one request of a client. Which fields count depends on Op. The model keeps Data and ACL after a create
-// or set, so the caller must not change them afterwards.
+// Request is one request of a client. Which fields count depends on Op. The model keeps Data, and each replica reads
+// the request when it applies it, so the caller must not change a request that it has passed on.
 type Request struct {
 	Op      Op
 	Path    string
@@ -120,7 +120,7 @@ type WatchLists struct {
 	Data, Exist, Child, Persistent, Recursive []string
 }
 
-// Response is the answer to a request.
+// Response is the answer to a request. Data and ACL may be the replica's own and must not be changed.
 type Response struct {
 	Op       Op // inside a multi: the result's type; OpError for a failed sub-operation
 	Err      Code

@@ -3,7 +3,7 @@ package model
 import "slices"
 
 // FailedOp returns the index of the operation that has failed, by the answer, and so undone the whole multi. It
-// returns -1 if none has failed or r is not a multi.
+// returns -1 if r is not a multi, if none has failed, or if the error is in the header, which names no operation.
 func (r *Request) FailedOp(answer *Response) int {
 	if r.Op != OpMulti {
 		return -1
@@ -11,8 +11,8 @@ func (r *Request) FailedOp(answer *Response) int {
 	return slices.IndexFunc(answer.Results, func(x Response) bool { return x.Op == OpError && x.Err != OK })
 }
 
-// Refusal returns the code with which an answer refuses r, or OK. For a failed multi it is the code of the operation
-// that has failed, because the header says OK.
+// Refusal returns the code with which an answer refuses r, or OK. It is the code in the header, or that of the
+// operation of a multi that has failed: then the header says OK.
 func (r *Request) Refusal(answer *Response) Code {
 	if i := r.FailedOp(answer); i >= 0 {
 		return answer.Results[i].Err
@@ -89,7 +89,8 @@ func (s *Server) rollback() {
 }
 
 // multi applies all sub-operations or none. If one fails, it reports its code, those before it report 0, and those
-// after it RuntimeInconsistency. The header says OK either way.
+// after it RuntimeInconsistency. The header says OK either way. But an operation that no multi may have, or that is
+// malformed, fails the multi with MarshallingError in the header and without results.
 func (s *Server) multi(t *Txn, res *Response) {
 	for i := range t.Req.Ops {
 		if !t.Req.Ops[i].Op.InMulti() {

@@ -23,10 +23,11 @@ type Config struct {
 // connections to it. It is not safe for concurrent use.
 type Server struct {
 	Config
-	// OnEvent gets every watch event, in the order of the connection's wire.
+	// OnEvent gets every watch event, in the order of the connection's wire. It must be set before the first watch.
 	OnEvent func(*Conn, Event)
-	// OnChange, if not nil, is called for every committed creation, deletion and change of data, before the watches
-	// fire. session is the owner of an ephemeral, else 0; data is the znode's present data.
+	// OnChange, if not nil, is called for every committed creation, deletion and change of data, before the watches of
+	// that change fire. session is the owner of an ephemeral that was created or deleted, else 0. data is what the
+	// znode has been given, nil for a deletion; it must not be changed.
 	OnChange func(t zk.EventType, path string, session int64, data []byte)
 
 	nodes    map[string]*node
@@ -239,7 +240,7 @@ func (s *Server) arranged(nodes []*node, buckets uint32, hash func(*node) uint32
 	return list
 }
 
-// Znode is one row of a [Server.Tree].
+// Znode is one row of a [Server.Tree]. Data is the replica's own and must not be changed.
 type Znode struct {
 	Path string
 	Data []byte
@@ -284,6 +285,6 @@ func (s *Server) SetConfig(members string, time int64) {
 	n.data, n.mtime, n.version = []byte(members), time, -1
 }
 
-// SetCounter sets the number of children ever created under path, which the
-// next sequential name shows.
+// SetCounter sets the number of children ever created under path, which must exist. The next sequential name shows
+// that number.
 func (s *Server) SetCounter(path string, creates int32) { s.lookup(path).creates = creates }

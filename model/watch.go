@@ -12,7 +12,7 @@ type trigger struct {
 	path    string
 	acl     *acl // of the znode itself
 	parent  *acl
-	session int64 // the owner, if the znode is ephemeral
+	session int64 // the owner, if an ephemeral was created or deleted
 	data    []byte
 }
 

@@ -275,8 +275,8 @@ func (s *Server) Disconnect(c *Conn) {
 	c.Reset()
 }
 
-// Reset forgets everything about the connection but keeps memory. It is for a Conn that comes from another server, or
-// whose server was reset.
+// Reset forgets the watches of the connection, but no server is told. It keeps the exported fields, and memory. It is
+// for a Conn that comes from another server, or whose server was reset.
 func (c *Conn) Reset() {
 	clear(c.armed)
 	*c = Conn{Session: c.Session, Auth: c.Auth, Index: c.Index, armed: c.armed[:0]}
