@@ -133,7 +133,7 @@ type config struct {
 const changing = "changing"
 
 // Get returns the latest set, including all updates that ended before the call. It starts over when it is overtaken
-// by an update.
+// by an update. While a [FlaggedConfig] is being changed it returns ErrConfigInvalid.
 func (c config) Get(ctx context.Context) (set ConfigSet, err error) {
 	defer Forget(c.env)(&set.Values, &set.stat, &err)
 	err = c.fresh(ctx, func() (err error) {

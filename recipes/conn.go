@@ -1,9 +1,9 @@
 // Package recipes holds coordination recipes for ZooKeeper. They are written against two interfaces: [Conn], what
 // they ask of ZooKeeper, and [Env], how they wait, tell time and start concurrent work.
 //
-// A recipe must not know whether it runs on a real server or in the simulator. Nothing here uses go and select
-// statements, package sync, the clock or a source of randomness; all of these come from Env, so that every
-// interleaving is a decision of the scheduler. A test of the source enforces it.
+// A recipe must not know whether it runs on a real server or in the simulator. Nothing here uses go statements, select
+// statements that wait or choose, package sync, the clock or a source of randomness; all of these come from Env, so
+// that every interleaving is a decision of the scheduler. A test of the source enforces it.
 //
 // # What the recipes rest on
 //
@@ -47,8 +47,9 @@ import (
 //   - A new session is made silently when the old one has expired. Operations
 //     practically never return zk.ErrSessionExpired.
 //   - A sync may be answered, and zk.StateExpired sent, by a leader that was deposed; see the package comment.
-//   - CreateProtectedEphemeralSequential finds its znode after a lost reply, but not when the connection is lost
-//     again while it looks, nor after its third try: then it returns an error and leaves the znode behind.
+//   - CreateProtectedEphemeralSequential looks for its znode after a lost reply, and creates another one if it sees
+//     none, as on a server that lags; after three creates it returns an error. It also returns an error, and leaves
+//     the znode behind, if it cannot look: because the connection is lost again, or the parent is "/".
 //   - Watch channels hear nothing of a disconnect. They get one event, then are
 //     closed; at the end of the session that event is zk.EventNotWatching.
 //   - A watch may be lost when the connection is lost twice in a row: the library renews watches behind the requests

@@ -163,7 +163,7 @@ func (n *Names) RegisterNext(ctx context.Context, prefix string, data []byte) (n
 }
 
 // Resolve returns the data of a name, or ErrNoName. It knows of every registration and unregistration before the
-// call.
+// call. For a name that Register refuses the error is zk.ErrInvalidPath.
 func (n *Names) Resolve(ctx context.Context, name string) (data []byte, err error) {
 	if !n.valid(name) {
 		return nil, zk.ErrInvalidPath
@@ -196,8 +196,9 @@ func (n *Names) List(ctx context.Context) (names []string, err error) {
 }
 
 // Unregister removes a name that the owner has registered. It returns ErrNoName or ErrNotOwner when there is nothing
-// to remove, but nil if the answer was lost and the same owner has removed the name elsewhere before the retry. When
-// ctx is done first, the name may still be registered; Unregister may be called again.
+// to remove, but nil if the answer was lost and the same owner has removed the name elsewhere before the retry. For a
+// name that Register refuses the error is zk.ErrInvalidPath. When ctx is done first, the name may still be registered;
+// Unregister may be called again.
 func (n *Names) Unregister(ctx context.Context, name string) (err error) {
 	defer Forget(n.env)(&err)
 	if !n.valid(name) {

@@ -126,8 +126,9 @@ func NewRWLock(conn Conn, env Env, dir string, opt LockOptions) *RWLock {
 // RUnlock ends it. From the call on the caller must not write, and until Downgrade returns it knows nothing of the
 // lock. Then Lost returns a new channel; the old one means nothing any more.
 //
-// After an error the lock is not held in either way, as after Unlock: ErrLost says that the session has ended or that
-// somebody has deleted the znode; ctx's error says that the release goes on in the background.
+// ErrNotHeld says that the lock was not held for writing; nothing has changed. After any other error the lock is not
+// held in either way, as after Unlock: ErrLost says that the session has ended or that somebody has deleted the znode;
+// ctx's error says that the release goes on in the background.
 func (l *RWLock) Downgrade(ctx context.Context) (err error) {
 	w, r := &l.write, &l.read
 	defer Forget(w.env)(&r.nodes, &r.held, &r.alarm, &w.alarm, &err)

@@ -18,7 +18,7 @@ import (
 //  3. List dir/leases. The lease is held if fewer znodes have lower numbers than there are leases, and its own znode
 //     is there and belongs to the present session.
 //  4. Otherwise list again and leave a watch on dir/leases. If there is still no lease, wait for the watch or a
-//     change of the session's state. Then go to 3.
+//     change of the session's state. Then go to 3. With a single lease, watch the znode ahead instead, as Lock does.
 //  5. Leave the gate in any case. If the session has ended meanwhile, give up the lease and start over.
 //
 // To release, delete its own znode.
@@ -40,7 +40,7 @@ import (
 // # Fan-out
 //
 // A release notifies the one client inside the gate, which goes on and lets one client in, with one more
-// notification. A TryAcquire that fails notifies the client inside twice, in vain.
+// notification. A TryAcquire that fails notifies the client inside twice, in vain; with a single lease at most once.
 //
 // A Semaphore holds one lease at a time, is for one goroutine at a time, and is not re-entrant; see [Lock]. A client
 // that needs several leases at once makes several objects, and all clients acquire them in the same order.
@@ -86,8 +86,8 @@ func (s *Semaphore) Acquire(ctx context.Context) (err error) {
 	}
 }
 
-// TryAcquire takes a lease if one is free, even if others are on their way to it, and
-// returns ErrLocked if all are held or awaited.
+// TryAcquire takes a lease if one is free, even if others are on their way to it. It returns ErrLocked if all are held
+// or awaited, and ErrHeld if the object already holds one.
 func (s *Semaphore) TryAcquire(ctx context.Context) error { return s.lease.acquire(ctx, false) }
 
 // Release gives up the lease, like [Lock.Unlock].

@@ -62,9 +62,9 @@ type TransactionOptions struct {
 //     creates dir/decision in the same multi, with "aborted".
 //  4. To decide, read all votes, leaving watches. If all are "yes", create dir/decision with "committed". If a site
 //     has joined, has not voted and is not alive, create it with "aborted". Either is a multi that checks that the
-//     versions of all votes are those that were read. If it fails, somebody else was first, or a vote has come: go to
-//  4. If votes are missing, wait for the watches, or for a change of the session's state, after which all are read
-//     again.
+//     versions of all votes are those that were read. If it fails, somebody else was first, or a vote has come: repeat
+//     this step. If votes are missing, wait for the watches, or for a change of the session's state, after which all
+//     are read again.
 //  5. Everybody watches for dir/decision. It is created once and never written, so it is the outcome, whatever
 //     happens to the client that made it.
 //  6. To give up waiting, call [Transaction.Finish], which is step 4 with "aborted" in place of more waiting: a
