@@ -52,7 +52,8 @@ type Gate struct {
 	Sent, Received func(*Packet) Fate
 }
 
-// Gated is a connection behind a gate. All methods may be called concurrently.
+// Gated is a connection behind a gate. All methods may be called concurrently, but only one Write and one Read at a
+// time.
 type Gated struct {
 	net.Conn
 	gate           *Gate
@@ -72,8 +73,8 @@ type Gated struct {
 // Conn returns a connection that passes through the gate.
 func (g *Gate) Conn(c net.Conn) *Gated { return &Gated{Conn: c, gate: g, closed: make(chan struct{})} }
 
-// Freeze holds back all packets in both directions until [Gated.Thaw], or, with hole, loses those that the client
-// sends. It reports whether it did so: a frozen connection stays as it is.
+// Freeze holds back all packets in both directions until [Gated.Thaw]. With hole, packets that the client sends are
+// lost instead. It reports whether it did so: a frozen connection stays as it is.
 func (x *Gated) Freeze(hole bool) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -84,7 +85,7 @@ func (x *Gated) Freeze(hole bool) bool {
 	return true
 }
 
-// Thaw ends Freeze. A connection on which something was lost is closed.
+// Thaw ends Freeze. After a Freeze with hole it closes the connection, on which something may have been lost.
 func (x *Gated) Thaw() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -17,19 +17,19 @@ import (
 type Tap struct {
 	Client int32
 
-	// Hear gets the events: Call, Reply with the zxid that the server had reached, Notify without a zxid, and before
-	// the Reply to a write Created, Changed and Deleted. It gets a request before it is sent, and everything else
-	// before the client sees it. It is called from two goroutines, but never concurrently. It may wait for callers of
-	// Open.
+	// Hear, which must not be nil, gets the events: Call, Reply with the zxid that the server had reached, Notify without
+	// a zxid, and before the Reply to a write Created, Changed and Deleted. It gets a request before it is sent, and
+	// everything else before the client sees it. It is called from two goroutines, but never concurrently. It may wait
+	// for a goroutine that calls Open: that does not wait for Hear.
 	Hear func(history.Event)
 	// Read, if not nil, is called before the Reply to a request whose answer has the stat, the data or the children of
-	// a znode.
+	// a znode that existed before. So it is not called for a create, nor for a multi.
 	Read func(path string, res *model.Response)
 	// Wrote, if not nil, is called before the Reply to a create, delete or setData, with the request and its result.
 	Wrote func(q *model.Request, zxid int64, err model.Code)
 	// Packet, if not nil, is called for every packet, including handshakes and pings, before Hear.
 	Packet func(sent bool)
-	// Broken is called when Tap cannot follow what is said on the connection.
+	// Broken, which must not be nil either, is called when Tap cannot follow what is said on the connection.
 	Broken func(error)
 
 	telling sync.Mutex // held while a packet is reported, so that events come one after the other
