@@ -28,9 +28,9 @@ func New() Judgement {
 	return Judgement{Violations: []string{}, Inconclusive: []string{}, Facts: []string{}}
 }
 
-// Znodes judges the znodes whose operations are all known and whose creates and sets all have different data: only
-// their order can be seen. A get that is recorded as an operation comes after a sync of its client. Znodes returns how
-// many znodes it has judged.
+// Znodes judges the znodes whose operations are all known and whose creates and sets all have different data. Of the
+// others nobody can tell which write a get has seen. A get that is recorded as an operation comes after a sync of its
+// client. Znodes returns how many znodes it has judged.
 func (j *Judgement) Znodes(h *history.History) int {
 	unfit := unfit(h)
 	n, fact := j.znodes(h, unfit)
