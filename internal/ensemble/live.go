@@ -59,8 +59,9 @@ type LiveRun struct {
 // serve, the history has its Calm, and the programs must end. A program that still waits when nothing more is said
 // counts as waiting forever. A program that goes on while no operation returns for Timeout counts as having given up.
 // The caller sets other limits by ctx. A checker that had nothing to judge makes the verdict unknown, unless it lacked
-// something that a real run may lack, such as a fault. A word that no checker knows is an error. An ensemble that does
-// not serve is the error [Aborted], and so is a run that hangs although ctx is done.
+// something that a real run may lack, such as a fault. A word that no checker knows is an error. A run that does
+// not come to its end after its folder was made, or hangs although ctx is done, returns an [*Aborted]; so does an
+// ensemble of ours that does not serve before that.
 func RunLive(ctx context.Context, s *engine.Scenario, o LiveOptions) (*LiveRun, error) {
 	x := newLiveRun(s, o)
 	err := watched(ctx, func() error { return x.whole(ctx) })

@@ -44,7 +44,8 @@ func (c *clock) step() int32 {
 // Observe runs a scenario on a real ensemble until watch returns. Then it cancels the contexts and closes the
 // connections of programs that still run; they must end. The returned history has, besides what programs record,
 // everything that was said on the wire, see [wire.Causes]. The returned times are those of its steps since the programs
-// began. Observe fails when a connection is lost, or a program has given up.
+// began. Observe fails when a connection is lost, or a program has given up. Of the options it uses Servers, Clients
+// and Ours.
 func Observe(ctx context.Context, s *engine.Scenario, o LiveOptions,
 	watch func(ctx context.Context, x *Observation) error) (*history.History, []time.Duration, error) {
 	if o.Clients == 0 {
