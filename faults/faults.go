@@ -1,6 +1,6 @@
 // Package faults is what can go wrong with a ZooKeeper client. It has a table of faults, each a transition of the
-// simulator that is possible in certain states, and a language of plans, which say which faults may strike which
-// client and how often.
+// simulator that is possible in certain states (but "sequence" is a property of the start), and a language of plans,
+// which say which faults may strike which client and how often.
 //
 // All faults are within ZooKeeper's contract: a real ensemble can do them to a real client, so a correct recipe must
 // survive them. Only "sequence" is beyond it, because no contract says what becomes of sequential names after 2^31

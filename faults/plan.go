@@ -306,9 +306,9 @@ func (p Plan) Without(client int) Plan {
 	return q
 }
 
-// Swarm draws a plan from p: each rule is in or out, and its budget is anything up to the given one. Runs with
-// different faults switched on find more than runs that all have everything (Groce et al., Swarm Testing, ISSTA
-// 2012).
+// Swarm draws a plan from p: each rule is in or out, and its budget is anything from 1 to the given one; a rule of
+// sequence keeps its own. Runs with different faults switched on find more than runs that all have everything (Groce et
+// al., Swarm Testing, ISSTA 2012).
 func (p Plan) Swarm(random func() uint64) Plan {
 	return p.SwarmInto(nil, 3, random)
 }
