@@ -1,9 +1,9 @@
 // Package live runs recipes on a real ZooKeeper: [Client] is a recipes.Conn made from go-zookeeper's connection, and
 // [Client.Env] a recipes.Env made from the machine's clock, goroutines and randomness.
 //
-// It is the only package that opens go-zookeeper connections. It adds no retries. It hides one pitfall of that
-// client, which does not start if the name of a single server is unknown, and it passes on what the client says about
-// its session. All it knows of servers is their addresses.
+// It is the only package that opens go-zookeeper connections to real servers; package zktest opens them to simulated
+// ones. It adds no retries. It hides one pitfall of that client, which does not start if the name of a single server is
+// unknown, and it passes on what the client says about its session. All it knows of servers is their addresses.
 package live
 
 import (
@@ -39,8 +39,8 @@ var _ recipes.Conn = (*Client)(nil)
 // Options are the settings of a Client. The zero value is useful.
 type Options struct {
 	// SessionTimeout is what the client asks for; the server may grant another
-	// value. 0 means DefaultSessionTimeout. Anything else is at least 1 ms, because
-	// go-zookeeper can never connect with less.
+	// value. 0 means DefaultSessionTimeout. Anything else is from 1 ms, because go-zookeeper can never connect with less,
+	// to 2^31-1 ms, which is all that the protocol can say.
 	SessionTimeout time.Duration
 
 	// Logger gets what go-zookeeper logs; nil means silence.
@@ -73,8 +73,8 @@ const (
 // Dial connects to one of the servers ("host:port", or "host" for port 2181) and waits for a session. It gives up
 // only when ctx is done, because servers may still be starting, and their names may be unknown until then. It then
 // leaves nothing behind and returns an error that wraps ctx.Err() and says which servers were tried and what the last
-// obstacle was. ctx plays no role after Dial has returned. An invalid address, or no server at all, is an error at
-// once.
+// obstacle was. ctx plays no role after Dial has returned. An invalid address or session timeout, or no server at all,
+// is an error at once.
 //
 // With a single server, go-zookeeper waits 1 s before every reconnect; with several, it tries the next one at once.
 func Dial(ctx context.Context, servers []string, o Options) (*Client, error) {
