@@ -3,6 +3,7 @@ package judge
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -127,44 +128,97 @@ func split(h *history.History) (certain, doubtful *history.History) {
 
 // unanswered returns the znodes with writes whose outcome is unknown.
 func unanswered(h *history.History) map[string]bool {
-	open, paths := map[int32]string{}, map[string]bool{}
-	for i := range h.Events {
-		switch e := &h.Events[i]; {
-		case e.Kind == history.Invoke && e.Op != "get":
-			open[e.Object] = e.Path
-		case e.Kind == history.Return:
-			delete(open, e.Object)
-		}
-	}
-	for _, path := range open { // order-free: a set
-		paths[path] = true
+	paths := map[string]bool{}
+	for _, e := range lost(h) { // order-free: a set
+		paths[e.Path] = true
 	}
 	return paths
 }
 
-// foreign returns the znodes that existed before any client was heard to create them, and those with a version that no
-// client was heard to write. Some of the clients that write them do not pass through the recorder.
-func foreign(h *history.History) map[string]bool {
-	made, open, written := map[string]bool{}, unanswered(h), map[string]map[int64]bool{}
+// lost returns the calls of writes whose outcome is unknown, by object.
+func lost(h *history.History) map[int32]*history.Event {
+	open := map[int32]*history.Event{}
 	for i := range h.Events {
-		if e := &h.Events[i]; e.Kind == history.Created || e.Kind == history.Changed {
-			if written[e.Path] == nil {
-				written[e.Path] = map[int64]bool{}
-			}
-			written[e.Path][e.Zxid] = true
+		switch e := &h.Events[i]; {
+		case e.Kind == history.Invoke && e.Op != "get":
+			open[e.Object] = e
+		case e.Kind == history.Return:
+			delete(open, e.Object)
 		}
 	}
-	list := map[string]bool{}
+	return open
+}
+
+// foreign returns the znodes that existed before any client was heard to create them, and those with a version that no
+// client was heard to write. Some of the clients that write them do not pass through the recorder. A write whose
+// outcome is unknown may have made what is seen later.
+func foreign(h *history.History) map[string]bool {
+	made, open, written := map[string]bool{}, lost(h), map[txn]bool{}
+	sent := map[[2]string]bool{} // paths and data of the open ones
+	for _, e := range open {     // order-free: a set
+		if e.Op != "delete" {
+			sent[[2]string{e.Path, e.Data}] = true
+		}
+	}
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Created || e.Kind == history.Changed {
+			written[txn{e.Path, e.Zxid}] = true
+		}
+	}
+	list := ahead(h, open)
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch {
-		case e.Kind == history.Created:
+		case e.Kind == history.Created || e.Kind == history.Invoke && e.Op == "create" && open[e.Object] == e:
 			made[e.Path] = true
-		case e.Kind != history.Return || open[e.Path]:
+		case e.Kind != history.Return:
 		case !made[e.Path] && (e.Err == nil && e.Op != "create" || e.Err == zk.ErrNodeExists || e.Err == zk.ErrBadVersion):
 			list[e.Path] = true
-		case e.Err == nil && e.Op == "get" && !written[e.Path][e.Zxid]:
+		case e.Err == nil && e.Op == "get" && !written[txn{e.Path, e.Zxid}] && !sent[[2]string{e.Path, e.Data}]:
 			list[e.Path] = true
+		}
+	}
+	return list
+}
+
+// txn is a change of one znode.
+type txn struct {
+	path string
+	zxid int64
+}
+
+// ahead returns the znodes whose versions are higher than the sets that were heard explain. A write that was not heard
+// shifts all later versions, until the znode is created again. So the last one counts; one that is too high by itself
+// is left for the judge.
+func ahead(h *history.History, open map[int32]*history.Event) map[string]bool {
+	told, sets := map[txn]int32{}, map[string]int32{} // versions; sets whose outcome is unknown, by path
+	for _, e := range open {                          // order-free: sums
+		if e.Op == "set" {
+			sets[e.Path]++
+		}
+	}
+	for i := range h.Events {
+		if e := &h.Events[i]; e.Kind == history.Return && e.Op == "set" && e.Err == nil {
+			told[txn{e.Path, e.Zxid}] = e.Version
+		}
+	}
+	list, now, excess := map[string]bool{}, map[string]int32{}, map[string]int32{}
+	for i := range h.Events {
+		switch e := &h.Events[i]; e.Kind {
+		case history.Created:
+			list[e.Path] = list[e.Path] || excess[e.Path] > 0
+			now[e.Path], excess[e.Path] = 0, 0
+		case history.Changed:
+			now[e.Path]++
+			if version, ok := told[txn{e.Path, e.Zxid}]; ok {
+				excess[e.Path] = version - now[e.Path] - sets[e.Path]
+			}
+		}
+	}
+	maps.DeleteFunc(list, func(_ string, is bool) bool { return !is })
+	for path, n := range excess { // order-free: a set
+		if n > 0 {
+			list[path] = true
 		}
 	}
 	return list

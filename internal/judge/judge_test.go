@@ -380,9 +380,12 @@ func TestOnlyZnodesOfWhichEverythingIsKnownAreJudged(t *testing.T) {
 		return []history.Event{op(history.Invoke, 2, "get", "/a", "", -1, 0, nil),
 			op(history.Return, 2, "get", "/a", data, 0, zxid, nil)}
 	}
-	own := []history.Event{op(history.Invoke, 3, "set", "/a", "z", -1, 0, nil),
-		{Kind: history.Changed, Client: 1, Path: "/a", Data: "z", Zxid: 2},
-		op(history.Return, 3, "set", "/a", "", 1, 2, nil)}
+	sets := func(data string, version int32, zxid int64) []history.Event {
+		return []history.Event{op(history.Invoke, 3, "set", "/a", data, -1, 0, nil),
+			{Kind: history.Changed, Client: 1, Path: "/a", Data: data, Zxid: zxid},
+			op(history.Return, 3, "set", "/a", "", version, zxid, nil)}
+	}
+	own := sets("z", 1, 2)
 	set := slices.Clone(own) // that of somebody else
 	for i := range set {
 		set[i].Client = 2
@@ -409,6 +412,8 @@ func TestOnlyZnodesOfWhichEverythingIsKnownAreJudged(t *testing.T) {
 		{"older than what it has read after the sync", slices.Concat(created, sync, set, []history.Event{
 			op(history.Invoke, 2, "get", "/a", "", -1, 0, nil),
 			op(history.Return, 2, "get", "/a", "z", 1, 2, nil)}, again), true},
+		{"one version is too high", slices.Concat(created, sets("y", 2, 3), sets("z", 2, 4)), true},
+		{"all versions are too high", slices.Concat(created, sets("y", 2, 3), sets("z", 3, 4)), false},
 		{"the first answer heard is that of a version", []history.Event{op(history.Invoke, 2, "set", "/a", "y", 7, 0, nil),
 			op(history.Return, 2, "set", "/a", "", 0, 0, zk.ErrBadVersion)}, false},
 	} {

@@ -38,6 +38,10 @@ var (
 	syncing = model.Request{Op: model.OpSync, Path: "/a"}
 )
 
+func setting(data string) model.Request {
+	return model.Request{Op: model.OpSetData, Path: "/a", Data: []byte(data), Version: -1}
+}
+
 func found(data string, version int32, mzxid, zxid int64) model.Response {
 	return model.Response{Data: []byte(data), Stat: zk.Stat{Version: version, Mzxid: mzxid}, Zxid: zxid}
 }
@@ -75,11 +79,27 @@ var unheard = map[string]func(r *Recorder, a, b *talk){
 		a.done(model.Request{Op: model.OpSetData, Path: "/a", Data: []byte("y"), Version: 7},
 			model.Response{Err: model.Code(-103), Zxid: 3})
 	},
+	"a set of others before one that was heard": func(_ *Recorder, a, _ *talk) {
+		a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
+		a.done(setting("y"), model.Response{Stat: zk.Stat{Version: 2, Mzxid: 5}, Zxid: 5})
+	},
+	"a set, of a znode of before": func(_ *Recorder, a, _ *talk) {
+		a.done(setting("x"), model.Response{Stat: zk.Stat{Version: 8, Mzxid: 3}, Zxid: 3})
+		a.ask(setting("y"))
+		a.c.Dropped()
+	},
+	"a set, of a znode that others have written": func(_ *Recorder, a, b *talk) {
+		a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
+		b.done(syncing, model.Response{Path: "/a", Zxid: 4})
+		b.done(looking, found("z", 1, 4, 4))
+		a.ask(setting("y"))
+		a.c.Dropped()
+	},
 	"a multi beside a set": func(_ *Recorder, a, _ *talk) {
 		a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
 		m := model.Request{Op: model.OpMulti, Ops: []model.Request{{Op: model.OpSetData, Path: "/a", Data: []byte("m"),
 			Version: -1}}}
-		s := model.Request{Op: model.OpSetData, Path: "/a", Data: []byte("s"), Version: -1}
+		s := setting("s")
 		first, second := a.ask(m), a.ask(s)
 		a.tell(first, m.Op, model.Response{Results: []model.Response{{Op: model.OpSetData,
 			Stat: zk.Stat{Version: 1, Mzxid: 4}}}, Zxid: 4})
