@@ -30,6 +30,13 @@ func state(c int32, s zk.State) history.Event {
 	return history.Event{Kind: history.Session, Client: c, Op: s.String()}
 }
 
+func writing(c int32, zxid int64) history.Event {
+	return history.Event{Kind: history.Changed, Client: c, Path: "/g", Zxid: zxid}
+}
+
+var plainList = history.Event{Kind: history.Reply, Client: 2, Op: "children", Path: "/l", Data: "lock-0000000000",
+	Zxid: 3}
+
 func TestOneSessionThatDoesSeveralThingsIsNotBlamed(t *testing.T) {
 	waiting := []history.Event{made(1, 1, 1), made(2, 2, 2), made(3, 3, 3)}
 	for _, x := range []struct {
@@ -66,6 +73,16 @@ func TestOneSessionThatDoesSeveralThingsIsNotBlamed(t *testing.T) {
 		{"a client that was away is there again", []history.Event{made(1, 1, 1), state(1, zk.StateDisconnected),
 			state(1, zk.StateHasSession), {Kind: history.Deleted, Client: 2, Path: waits(1), Zxid: 2}},
 			"ownership: c2 deletes " + waits(1) + ", the lock's znode of c1"},
+		{"its session was there before, and so may be its lock", []history.Event{{Kind: history.Session, Client: 1,
+			Op: zk.StateHasSession.String(), Data: "resumed"}, listed(2, 3, 1), writing(1, 6)}, ""},
+		{"two creates are never answered", []history.Event{call(1, "create", "/l/lock-"), call(2, "create", "/l/lock-"),
+			plainList, writing(1, 6)}, ""},
+		{"it is not heard whose znode comes first", []history.Event{plainList, made(1, 1, 4), {Kind: history.Reply, Client: 2,
+			Op: "children", Path: "/l", Data: "lock-0000000000/" + waits(1)[len("/l/"):], Zxid: 7}, writing(1, 6)}, ""},
+		{"it is not heard whose znode comes last", []history.Event{made(2, 1, 2), made(1, 2, 3), listed(2, 7, 1, 2, 3),
+			writing(1, 6)}, "fencing: c1 writes /g at zxid 0x6, when c2 holds the lock with " + waits(1)},
+		{"the znode behind its own may be its own", []history.Event{made(1, 1, 1), listed(1, 3, 1, 2),
+			call(1, "existsW", waits(2))}, ""},
 		{"its maker finds it too late", []history.Event{asking(1, 1), made(1, 2, 4), listed(1, 4, 1, 2)},
 			"left over: c1 was never told that " + waits(1) + " was made, and has made " + waits(2) +
 				", which waits for it"},

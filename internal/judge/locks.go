@@ -40,6 +40,14 @@ func (w *waiter) mayBe(zxid int64) bool {
 
 func (w *waiter) is(zxid int64) bool { return w.mayBe(zxid) && (w.seen >= zxid || w.gone >= zxid) }
 
+// owner names the client whose znode it is.
+func (w *waiter) owner() string {
+	if w.client == 0 {
+		return "somebody"
+	}
+	return fmt.Sprintf("c%d", w.client)
+}
+
 // folder is one lock.
 type folder struct {
 	path     string
@@ -62,13 +70,15 @@ type locks struct {
 	creates map[string]map[int32]int
 	caches  map[string]map[int32]bool // clients that have watched a whole folder, by its path
 	away    map[int32]bool            // clients without a connection
+	earlier map[int32]bool            // clients whose sessions, and maybe znodes, were there before
 	taken   map[int32][]string        // what others did to their znodes meanwhile: violations if they come back
 }
 
 // newLocks builds the locks of a history.
 func newLocks(h *history.History) *locks {
 	l := &locks{h: h, folders: map[string]*folder{}, byPath: map[string]*waiter{}, creates: map[string]map[int32]int{},
-		caches: map[string]map[int32]bool{}, away: map[int32]bool{}, taken: map[int32][]string{}}
+		caches: map[string]map[int32]bool{}, away: map[int32]bool{}, earlier: map[int32]bool{},
+		taken: map[int32][]string{}}
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch e.Kind {
@@ -92,6 +102,7 @@ func (l *locks) moved(e *history.Event) {
 	if l.away[e.Client] = e.Op != zk.StateHasSession.String(); l.away[e.Client] {
 		return
 	}
+	l.earlier[e.Client] = l.earlier[e.Client] || e.Data == resumed
 	for _, text := range l.taken[e.Client] {
 		l.violation("%s", text)
 	}
@@ -134,7 +145,7 @@ func (l *locks) called(e *history.Event) {
 			own = x
 		}
 	}
-	if own != nil && before(own, w) && w.client != e.Client {
+	if own != nil && before(own, w) && w.client > 0 && w.client != e.Client {
 		l.violation("order: c%d waits for %s of c%d, which comes behind its own %s", e.Client, w.path, w.client, own.path)
 	}
 }
@@ -343,7 +354,7 @@ func (l *locks) guard(j *Judgement, g Guard) {
 		later = slices.Clone(f.waiters)
 		slices.SortStableFunc(later, func(a, b *waiter) int { return cmp.Compare(a.made, b.made) })
 	}
-	known := len(later) > 0
+	known, unsure := len(later) > 0, map[int32]bool{}
 	for _, e := range writes {
 		for len(later) > 0 && later[0].made < e.Zxid {
 			there, later = append(there, later[0]), later[1:]
@@ -353,9 +364,16 @@ func (l *locks) guard(j *Judgement, g Guard) {
 		if known {
 			why = forbids(there, e)
 		}
-		if why != "" {
-			j.Violations = append(j.Violations, fmt.Sprintf("fencing: c%d writes %s at zxid 0x%x, %s", e.Client, e.Path, e.Zxid,
-				why))
+		text := fmt.Sprintf("fencing: c%d writes %s at zxid 0x%x, %s", e.Client, e.Path, e.Zxid, why)
+		switch {
+		case why == "":
+		case l.mayHold(there, e):
+			if !unsure[e.Client] {
+				j.Inconclusive = append(j.Inconclusive, text+", unless it has one that it was not heard to make")
+			}
+			unsure[e.Client] = true
+		default:
+			j.Violations = append(j.Violations, text)
 		}
 	}
 	j.Facts = append(j.Facts, fmt.Sprintf("fencing: %s of %s, which %s guards", history.Counted(len(writes), "write"),
@@ -383,10 +401,20 @@ func forbids(there []*waiter, e *history.Event) string {
 	}
 	for _, w := range there {
 		if w.client != e.Client && w.is(e.Zxid) && before(w, own) {
-			return fmt.Sprintf("when c%d holds the lock with %s", w.client, w.path)
+			return fmt.Sprintf("when %s holds the lock with %s", w.owner(), w.path)
 		}
 	}
 	return ""
+}
+
+// mayHold reports whether the client of a write may hold the lock by a znode that it was not heard to make: its session
+// was there before, or nobody knows whose such a znode is, and nobody else certainly has one in front of that.
+func (l *locks) mayHold(there []*waiter, e *history.Event) bool {
+	return l.earlier[e.Client] || slices.ContainsFunc(there, func(x *waiter) bool {
+		return x.client == 0 && !slices.ContainsFunc(there, func(w *waiter) bool {
+			return w.client > 0 && w.client != e.Client && w.is(e.Zxid) && before(w, x)
+		})
+	})
 }
 
 // Naming is how a library names the znodes of clients that wait for a lock. The number at the end gives their order.

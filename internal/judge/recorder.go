@@ -151,6 +151,7 @@ func (c *Connection) Dropped() { c.ends(dropped) }
 // The data of the event that a connection has ended, unless its client has just gone.
 const (
 	dropped = "dropped" // its client did not end it
+	resumed = "resumed" // of the event that a session is there: it was so before anything was heard of it
 	closing = "closing" // the client asked to close its session, and no answer was heard: the C client waits for none
 )
 
@@ -354,8 +355,12 @@ func (c *Connection) welcome(packet []byte) error {
 	}
 	c.session, c.client, c.r.at[w.Session] = w.Session, n, c
 	c.r.missed = nil // as while servers restart: nothing was said that was not heard
-	c.r.add(history.Event{Kind: history.Session, Client: n, Op: zk.StateHasSession.String(), Session: w.Session,
-		Value: int64(w.Timeout)})
+	e := history.Event{Kind: history.Session, Client: n, Op: zk.StateHasSession.String(), Session: w.Session,
+		Value: int64(w.Timeout)}
+	if !known && c.wanted == w.Session {
+		e.Data = resumed
+	}
+	c.r.add(e)
 	return nil
 }
 

@@ -24,6 +24,26 @@ func attached(r *Recorder, session int64) *Connection {
 	return c
 }
 
+func TestASessionThatWasThereBeforeMayHoldALock(t *testing.T) {
+	const sentence = "fencing: c1 writes /a at zxid 0x3, and nobody has a znode of the lock"
+	for before, want := range map[int64][2][]string{ // order-free: each by itself
+		0: {{sentence}, {}},
+		1: {{}, {sentence + ", unless it has one that it was not heard to make"}},
+	} {
+		r := NewRecorder()
+		c := r.Connect()
+		q := jute.ConnectRequest{Timeout: 10_000, Session: before}
+		c.Sent(frame(q.Append(nil)))
+		w := jute.ConnectResponse{Timeout: 10_000, Session: 1, Password: make([]byte, jute.PasswordLen)}
+		c.Received(frame(w.Append(nil)))
+		(&talk{c: c}).done(setting("x"), model.Response{Stat: zk.Stat{Version: 1, Mzxid: 3}, Zxid: 3})
+		j, _, err := r.Judge([]Guard{{Path: "/a", Folder: "/l"}})
+		if err != nil || !slices.Equal(j.Violations, want[0]) || !slices.Equal(j.Inconclusive[:len(want[1])], want[1]) {
+			t.Errorf("session %d: %+v, %v", before, j, err)
+		}
+	}
+}
+
 func TestASessionThatHasMovedHasNotGone(t *testing.T) {
 	const session = 0x1001
 	r := NewRecorder()
