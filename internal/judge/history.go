@@ -24,7 +24,7 @@ func (r *Recorder) History() (*history.History, error) {
 	h := &history.History{}
 	h.Reset(len(r.clients))
 	h.Outcome = history.Stopped
-	events, gaps := slices.Clone(r.events), r.gaps()
+	events, gaps := slices.Concat(r.events, r.mute()), r.gaps()
 	r.mu.Unlock()
 	changes := inOrder(h, events)
 	for _, text := range gaps {

@@ -176,6 +176,7 @@ func (p *Proxy) pass(client net.Conn) {
 	end := func(who net.Conn, of error) {
 		first.Do(func() { left = who == client && p.ctx.Err() == nil })
 		if tcp, ok := server.(*net.TCPConn); ok && who == client && of == io.EOF {
+			c.Muted()
 			tcp.CloseWrite() // the server ends the rest: a client that sends no more may still wait for an answer
 			return
 		}

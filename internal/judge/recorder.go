@@ -93,6 +93,7 @@ type Connection struct {
 	deaf           bool // it can no longer be followed
 	closing        bool // its client has asked to close the session
 	closed         bool // ... and was told that it is closed
+	mute           bool // its client sends no more
 }
 
 // Missed records that a connection of a client, or to a server, could not be made.
@@ -141,6 +142,13 @@ func (c *Connection) asksByWord() bool {
 // Received records the next bytes of the server, before the client gets them.
 func (c *Connection) Received(b []byte) { c.hear(&c.received, b, c.answer, "a server") }
 
+// Muted records that the client sends no more. It may still get answers, but nothing keeps its session alive.
+func (c *Connection) Muted() {
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	c.mute = true
+}
+
 // Left records that the client has ended the connection.
 func (c *Connection) Left() { c.ends("") }
 
@@ -160,15 +168,31 @@ func (c *Connection) ends(how string) {
 	defer c.r.mu.Unlock()
 	if c.r.at[c.session] == c { // else the session goes on elsewhere
 		delete(c.r.at, c.session)
-		if c.closing {
-			how = closing
-		}
 		if !c.closed {
-			c.r.add(history.Event{Kind: history.Session, Client: c.client, Op: zk.StateDisconnected.String(),
-				Session: c.session, Data: how})
+			c.r.add(c.ending(how))
 		}
 	}
 	c.session = 0
+}
+
+// ending returns the event that the connection has ended.
+func (c *Connection) ending(how string) history.Event {
+	if c.closing {
+		how = closing
+	}
+	return history.Event{Kind: history.Session, Client: c.client, Op: zk.StateDisconnected.String(), Session: c.session,
+		Data: how}
+}
+
+// mute returns the ends of the connections whose clients send no more, and whose servers have not noticed that. The
+// caller holds the lock.
+func (r *Recorder) mute() (list []history.Event) {
+	for _, session := range slices.Sorted(maps.Keys(r.at)) {
+		if c := r.at[session]; c.mute && !c.closed {
+			list = append(list, c.ending(""))
+		}
+	}
+	return list
 }
 
 // hear follows one direction. What it cannot follow ends the recording of this connection; the bytes still go on to the

@@ -44,6 +44,25 @@ func TestASessionThatWasThereBeforeMayHoldALock(t *testing.T) {
 	}
 }
 
+func TestAClientThatHasGoneLeavesItsEphemeralAlsoWhereTheServerHangs(t *testing.T) {
+	r := NewRecorder()
+	a := &talk{c: attached(r, 1)}
+	a.done(creating("/e", "", zk.FlagEphemeral), model.Response{Path: "/e", Zxid: 2})
+	for _, c := range []struct {
+		do   func()
+		want []string
+	}{
+		{func() {}, []string{}},
+		{a.c.Muted, []string{"left over: /e of c1, which has gone and did not close its session"}},
+		{func() { attached(r, 1) }, []string{}}, // it has moved to another server
+	} {
+		c.do()
+		if j, _, err := r.Judge(nil); err != nil || !slices.Equal(j.Violations, c.want) {
+			t.Errorf("%+v, %v, want %q", j, err, c.want)
+		}
+	}
+}
+
 func TestASessionThatHasMovedHasNotGone(t *testing.T) {
 	const session = 0x1001
 	r := NewRecorder()
