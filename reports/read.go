@@ -71,6 +71,8 @@ reading:
 		}
 	}
 	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("line %d: no line of a history is longer than %d bytes", n+1, maxHistoryLine)
 	case err != nil:
 		return nil, fmt.Errorf("line %d: %w", n+1, err)
 	case n == 0:

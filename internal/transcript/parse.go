@@ -47,7 +47,9 @@ func Parse(r io.Reader) (*Transcript, error) {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, fmt.Errorf("line %d: no line of a transcript is longer than %d bytes", n+1, maxLineLen)
+	} else if err != nil {
 		return nil, fmt.Errorf("line %d: %w", n+1, err)
 	}
 	if n == 0 {

@@ -152,7 +152,7 @@ func eachLine(r io.Reader, add func(*recordLine) error) error {
 		}
 	}
 	if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return fmt.Errorf("line %d: %w, expected at most %d bytes", line, err, maxLine)
+		return fmt.Errorf("line %d: no line of a recording is longer than %d bytes", line, maxLine)
 	} else if err != nil {
 		return err
 	}

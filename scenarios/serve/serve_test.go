@@ -483,7 +483,7 @@ func TestARecordingWithALineThatIsTooLongNamesIt(t *testing.T) {
 	text := "{\"kind\":\"recording\",\"format\":\"zksim recording 4\",\"servers\":1}\n" +
 		strings.Repeat(" ", maxLine+1) + "\n"
 	_, err := ReadRecording(strings.NewReader(text))
-	if err == nil || !strings.HasPrefix(err.Error(), "line 2: ") || !strings.Contains(err.Error(), "expected at most") {
+	if err == nil || !strings.HasPrefix(err.Error(), "line 2: ") || !strings.Contains(err.Error(), "is longer than") {
 		t.Errorf("%v, expected what is wrong with line 2", err)
 	}
 }

@@ -149,7 +149,9 @@ func historyLines(file string, in io.Reader) (*recorded, error) {
 		}
 		r.steps = append(r.steps, []string{lines.Text()})
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
+		return nil, fmt.Errorf("%s: line %d: no line of a history is longer than %d bytes", file, len(r.steps)+1, maxLine)
+	} else if err != nil {
 		return nil, fmt.Errorf("%s: line %d: %w", file, len(r.steps)+1, err)
 	}
 	return r, nil

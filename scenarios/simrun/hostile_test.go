@@ -320,6 +320,7 @@ func TestOddFilesGetOneShortLine(t *testing.T) {
 	write(t, "name.txt", head+"\n"+long+"\n")
 	write(t, "scenario.txt", "zksim schedule 1\nscenario "+long+"\n")
 	write(t, "line.txt", head+"# "+long+long+"\n")
+	write(t, "long.jsonl", `{"kind":"`+strings.Repeat("a", maxLine))
 	write(t, "many.txt", head+"\n"+strings.Repeat("tick\n", 1<<20+1))
 	write(t, "twice.txt", head+"servers 1\nservers 3\n")
 	write(t, "cut.jsonl", "{\"kind\":\"call\"}\n{\"kind\":\"re")
@@ -335,6 +336,10 @@ func TestOddFilesGetOneShortLine(t *testing.T) {
 		{"diff report.json report.json", `simrun diff: report.json: line 1: a history has an object with a "kind" in each ` +
 			`line, not "{"`},
 		{"diff /dev/zero /dev/zero", `simrun diff: /dev/zero: line 1: no line of a schedule is longer than 65536 bytes`},
+		{"judge long.jsonl", `simrun judge: long.jsonl: line 1: no line of a history is longer than 16777216 bytes`},
+		{"diff long.jsonl long.jsonl", `simrun diff: long.jsonl: line 1: no line of a history is longer than 16777216 bytes`},
+		{"conform -replay long.jsonl", `simrun conform: long.jsonl: line 1: no line of a transcript is longer than ` +
+			`16777216 bytes`},
 		{"check -junit .", `simrun check: -junit: . is a folder, not a file`},
 		{"check -junit new/", `simrun check: -junit: new/ is a folder, not a file`},
 		{"check -backend zookeeper -servers a:1 -nodes 1", `simrun check: -servers and -nodes exclude each other`},
