@@ -32,6 +32,11 @@ func Replay(ctx context.Context, dir string, differ func(file string, d transcri
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".jsonl" {
 			return err
 		}
+		if info, err := os.Stat(path); err != nil {
+			return err
+		} else if !info.IsDir() && !info.Mode().IsRegular() { // a folder fails at the read; others may never end
+			return fmt.Errorf("%s is no regular file", path)
+		}
 		data, err := os.ReadFile(path)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -73,6 +74,10 @@ func TestConformRefusesWrongInput(t *testing.T) {
 	empty := t.TempDir()
 	file := filepath.Join(t.TempDir(), "file")
 	write(t, file, "")
+	pipe := filepath.Join(t.TempDir(), "pipe.jsonl")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	t.Setenv(zkserver.EnvZooKeeper, filepath.Join(empty, "nonexistent"))
 	for _, c := range []struct {
 		args []string
@@ -80,6 +85,7 @@ func TestConformRefusesWrongInput(t *testing.T) {
 	}{
 		{[]string{"-replay", empty}, empty + ": no transcripts (*.jsonl)"},
 		{[]string{"-replay", filepath.Join(empty, "none")}, "no such file"},
+		{[]string{"-replay", filepath.Dir(pipe)}, "pipe.jsonl is no regular file"},
 		{[]string{"-replay", ""}, "-replay is empty, expected the name of a file or folder"},
 		{[]string{"-replay", doctored(t, `"op":"set"`, `"op":"sit"`)}, `unknown op "sit"`},
 		{[]string{"-replay", doctored(t, `{"kind":"header"`, `{"kind":"conform"`)}, "x.jsonl: line 1: "},
