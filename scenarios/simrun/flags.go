@@ -56,16 +56,28 @@ func parseMixed(f *flag.FlagSet, args []string) ([]string, error) {
 var fileFlags = []string{"cert", "checkpoint", "findings", "junit", "o", "obligations", "perfetto", "record", "replay",
 	"report", "shiviz", "verify"}
 
-// unnamed returns an error if a flag for a file, or for a part of a work, is given an empty value, as from an unset
-// shell variable. Otherwise there would be no such file, or other work would be done.
+// filledFlags are other flags that cannot be empty, and what is expected of them.
+var filledFlags = map[string]string{
+	"admin":   "host:port",
+	"control": "host:port",
+	"faults":  "a fault plan, as lose-reply=1, or none",
+	"listen":  "host:port",
+	"seeds":   "a number or a range, as 1-500",
+	"servers": "host:port,...",
+	"shard":   "i/n or auto",
+	"token":   "a secret",
+}
+
+// unnamed returns an error if a flag for a file, or for what a command works on, is given an empty value, as from an
+// unset shell variable. Otherwise there would be no such file, or other work would be done, as on other servers.
 func unnamed(f *flag.FlagSet) (err error) {
 	f.Visit(func(x *flag.Flag) {
-		switch {
-		case err != nil || x.Value.String() != "":
-		case slices.Contains(fileFlags, x.Name):
-			err = fmt.Errorf("-%s is empty, expected the name of a file or folder", x.Name)
-		case x.Name == "shard":
-			err = errors.New("-shard is empty, expected i/n or auto")
+		want := filledFlags[x.Name]
+		if slices.Contains(fileFlags, x.Name) {
+			want = "the name of a file or folder"
+		}
+		if err == nil && want != "" && x.Value.String() == "" {
+			err = fmt.Errorf("-%s is empty, expected %s", x.Name, want)
 		}
 	})
 	return err
