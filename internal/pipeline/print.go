@@ -100,6 +100,14 @@ func partOf(n, all int, what string) string {
 	return fmt.Sprintf("%d of %s", n, history.Counted(all, what))
 }
 
+// QuoteFile makes the name of a file safe for a shell, and one that begins with "-" no flag.
+func QuoteFile(name string) string {
+	if strings.HasPrefix(name, "-") && name != "-" {
+		name = "./" + name
+	}
+	return Quote(name)
+}
+
 // Quote makes a word safe for a shell.
 func Quote(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool {

@@ -147,7 +147,7 @@ func (c *explainFlags) found(ctx context.Context, a *app, s *engine.Scenario, x 
 		return err
 	}
 	if c.out != stdStream {
-		fmt.Fprintf(a.err, "replay   %s replay %s\n", a.command, pipeline.Quote(c.out))
+		fmt.Fprintf(a.err, "replay   %s replay %s\n", a.command, pipeline.QuoteFile(c.out))
 	}
 	return nil
 }

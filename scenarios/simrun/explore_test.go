@@ -325,6 +325,9 @@ func TestARecordedRunIsExplained(t *testing.T) {
 	if in := simrun(t, "explain", "-o", "found.txt", source); in.code != exitHeld || in.err != r.err { // of the folder
 		t.Errorf("%+v", in)
 	}
+	if dash := simrun(t, "explain", "-o", "-found.txt", file); !strings.HasSuffix(dash.err, " replay ./-found.txt\n") {
+		t.Errorf("%+v, expected a command that takes the name for a file", dash)
+	}
 	if r := simrun(t, "replay", "found.txt"); r.code != exitViolation || !strings.Contains(r.out, "FAIL  quiescence: ") {
 		t.Errorf("%+v", r)
 	}

@@ -87,7 +87,7 @@ func (c *results) written(
 	dir := filepath.Join(c.out, pipeline.FileName(s), folder)
 	file := filepath.Join(dir, pipeline.ScheduleFile)
 	again = a.command + " " + again
-	err := f.Write(dir, a.command+" replay "+pipeline.Quote(file), again)
+	err := f.Write(dir, a.command+" replay "+pipeline.QuoteFile(file), again)
 	if _, ok := errors.AsType[*pipeline.Unrepeatable](err); ok {
 		return nil, err
 	}

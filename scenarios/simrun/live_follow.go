@@ -46,7 +46,7 @@ func (x *liveCheck) follow(ctx context.Context, a *app, s *engine.Scenario, r *l
 	}
 	below := filepath.Join(dir, followFolder)
 	file := filepath.Join(below, pipeline.ScheduleFile)
-	if err := f.Write(below, a.command+" replay "+pipeline.Quote(file)); err != nil {
+	if err := f.Write(below, a.command+" replay "+pipeline.QuoteFile(file)); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.out, "        simulated  %s: %s, %d steps\n", filepath.Join(below, "index.html"),

@@ -156,7 +156,7 @@ func replayReport(a *app, dir, file string, schedule engine.Schedule, f *reports
 		}
 		f.Files = []reports.File{{Name: pipeline.ScheduleFile, What: "the schedule"}}
 	}
-	f.Report.Reproduce = []string{a.command + " replay " + pipeline.Quote(file)}
+	f.Report.Reproduce = []string{a.command + " replay " + pipeline.QuoteFile(file)}
 	if err := pipeline.WriteReport(dir, f); err != nil {
 		return err
 	}

@@ -222,8 +222,8 @@ func servedPage(
 		f.Report.Struck = append(f.Report.Struck, strikes[i].String())
 	}
 	if record != "" {
-		f.Report.Reproduce = []string{a.command + " replay " + pipeline.Quote(record),
-			a.command + " shrink " + pipeline.Quote(record)}
+		f.Report.Reproduce = []string{a.command + " replay " + pipeline.QuoteFile(record),
+			a.command + " shrink " + pipeline.QuoteFile(record)}
 	}
 	if err := pipeline.WriteReport(dir, f); err != nil {
 		return err
