@@ -45,6 +45,9 @@ func explainHistory(ctx context.Context, a *app, args []string) (int, error) {
 	if err := oneOrThree(cmp.Or(c.nodes, 1)); err != nil {
 		return 0, err
 	}
+	if err := separate(namedFile{"", f.Arg(0)}, namedFile{"o", c.out}); err != nil {
+		return 0, err
+	}
 	h, s, p, err := c.read(a, f.Arg(0))
 	if err != nil {
 		return 0, err

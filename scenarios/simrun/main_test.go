@@ -275,6 +275,8 @@ var wrongInput = []struct{ args, want string }{
 		`./cmd/simrun list" shows them`},
 	{"replay stale.txt", `simrun replay: stale.txt: line 5: the schedule does not fit scenario lock/lock: step 2: ` +
 		`"serve c3" is not possible here; possible: connect c1 s1, `},
+	{"merge parts -obligations list -junit ./list", `simrun merge: -obligations and -junit are both ./list, expected ` +
+		`a file for each`},
 	{"version please", `simrun version: unexpected argument "please"`},
 }
 

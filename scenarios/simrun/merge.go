@@ -47,6 +47,9 @@ func mergeCommand(ctx context.Context, a *app, args []string) (int, error) {
 	if c.undone && (c.json || c.junit != "") {
 		return 0, errors.New("-undone merges nothing, expected no -json or -junit beside it")
 	}
+	if err := separate(namedFile{"obligations", c.obligations}, namedFile{"junit", c.junit}); err != nil {
+		return 0, err
+	}
 	c.asked, c.still = true, true
 	parts, err := readParts(dirs)
 	if err != nil {

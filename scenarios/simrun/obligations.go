@@ -121,6 +121,9 @@ func (c *proveFlags) obliged(
 	if name := other(f, goesWithObligations...); name != "" {
 		return 0, fmt.Errorf("-%s does not go with -obligations: the list says what to prove", name)
 	}
+	if err := separate(namedFile{"obligations", c.obligations}, namedFile{"junit", c.junit}); err != nil {
+		return 0, err
+	}
 	list, err := readObligations(c.obligations)
 	if errors.Is(err, fs.ErrNotExist) && c.part.text == "" {
 		list, err = &obligationsFile{Format: obligationsFormat}, nil

@@ -158,6 +158,29 @@ func (o *output) await(ctx context.Context) (*os.File, error) {
 	}
 }
 
+// namedFile is a file, and the flag that names it, or "" for an argument. Without a name it is none.
+type namedFile struct{ flag, name string }
+
+// separate returns an error if two of these are one regular file: what is in it would be lost.
+func separate(list ...namedFile) error {
+	for i, y := range list {
+		info, err := os.Stat(y.name)
+		if y.name == "" || y.name == stdStream || err == nil && !info.Mode().IsRegular() {
+			continue
+		}
+		for _, x := range list[:i] {
+			switch {
+			case x.name == "" || !sameFile(x.name, y.name):
+			case x.flag == "":
+				return fmt.Errorf("-%s: %s is the file to read, expected another one", y.flag, y.name)
+			default:
+				return fmt.Errorf("-%s and -%s are both %s, expected a file for each", x.flag, y.flag, y.name)
+			}
+		}
+	}
+	return nil
+}
+
 // unwritten is the error of files that could not be written, nil if there are none.
 func unwritten(lost []error) error {
 	switch n := len(lost); n {

@@ -123,9 +123,6 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 	if len(selected) > 1 && (c.checkpoint != "" || c.cert != "") {
 		return 0, fmt.Errorf("-checkpoint and -cert are for one scenario, not for %d", len(selected))
 	}
-	if c.cert != "" && c.checkpoint != "" && sameFile(c.cert, c.checkpoint) {
-		return 0, errors.New("-cert and -checkpoint are two files, not one")
-	}
 	if c.split {
 		c.again = given(f, "run", "p", "o", "json", "junit", "split", "shard", "for", "mem")
 		return c.splitScope(ctx, a, selected, o)
@@ -198,6 +195,15 @@ func other(f *flag.FlagSet, known ...string) (name string) {
 
 // outputs checks that all files can be written, before there is anything to lose.
 func (c *proveFlags) outputs(a *app, o *prove.Options) error {
+	err := separate(namedFile{"cert", c.cert}, namedFile{"checkpoint", c.checkpoint}, namedFile{"junit", c.junit})
+	if err != nil {
+		return err
+	}
+	for _, x := range []namedFile{{"cert", c.cert}, {"checkpoint", c.checkpoint}} {
+		if err := c.beside(x); err != nil {
+			return err
+		}
+	}
 	if err := c.begin(); err != nil {
 		return err
 	}

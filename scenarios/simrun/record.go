@@ -64,8 +64,8 @@ func (c *results) record(a *app, scenarios []string) (*recorder, error) {
 	}
 	if c.junit != "" {
 		var err error
-		if c.writes(c.junit) {
-			return nil, fmt.Errorf("-junit: %s is a file that commands write into the folder of -o, expected another", c.junit)
+		if err = c.beside(namedFile{"junit", c.junit}); err != nil {
+			return nil, err
 		}
 		if r.junit, err = a.openOutput("junit", c.junit); err != nil {
 			return nil, err
@@ -73,6 +73,14 @@ func (c *results) record(a *app, scenarios []string) (*recorder, error) {
 		r.junit.waiting = a.waiting(c.command, "-junit")
 	}
 	return r, errors.Join(r.soFar(), r.event(event{Action: "start"}), r.event(event{Action: "run", Test: r.root}))
+}
+
+// beside returns an error if a file is one that commands write into the folder of -o.
+func (c *results) beside(x namedFile) error {
+	if x.name != "" && c.writes(x.name) {
+		return fmt.Errorf("-%s: %s is a file that commands write into the folder of -o, expected another", x.flag, x.name)
+	}
+	return nil
 }
 
 // writes reports whether a file is one that commands write into the folder of -o.

@@ -36,7 +36,7 @@ func replay(ctx context.Context, a *app, args []string) (int, error) {
 	toDebug := false
 	f.Visit(func(x *flag.Flag) { toDebug = toDebug || x.Name == "debug" })
 	file := f.Arg(0)
-	if err := v.open(a); err != nil {
+	if err := v.open(a, file); err != nil {
 		return 0, err
 	}
 	in, err := a.open(file, pipeline.ScheduleFile)

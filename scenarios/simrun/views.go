@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"zksim/reports"
 )
@@ -32,13 +31,13 @@ func (v *views) flags(f *flag.FlagSet) {
 	f.StringVar(&v.shiviz, "shiviz", "", "file for ShiViz, with vector clocks; - is standard output")
 }
 
-// open checks that the files can be written.
-func (v *views) open(a *app) error {
+// open checks that the files can be written. The run is read from file.
+func (v *views) open(a *app, file string) error {
 	if v.perfetto == stdStream && v.shiviz == stdStream {
 		return errors.New("-perfetto - and -shiviz - both write to the standard output")
 	}
-	if v.perfetto != "" && v.shiviz != "" && filepath.Clean(v.perfetto) == filepath.Clean(v.shiviz) {
-		return fmt.Errorf("-perfetto and -shiviz both write to %s, expected a file for each", v.perfetto)
+	if err := separate(namedFile{"", file}, namedFile{"perfetto", v.perfetto}, namedFile{"shiviz", v.shiviz}); err != nil {
+		return err
 	}
 	if v.alone() && (*v.story || *v.columns) {
 		return errors.New("-v and -columns write to the standard output, and so does a file -: expected one of them")

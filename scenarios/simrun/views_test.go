@@ -270,7 +270,8 @@ func TestExportsOfAScheduleAndOfItsHistory(t *testing.T) {
 		{"-v worse.jsonl", `worse.jsonl: line 1: a client is c1 to c1048576, not "x1"`},
 		{"-perfetto - -shiviz - schedule.txt", "-perfetto - and -shiviz - both write to the standard output"},
 		{"-perfetto - -v schedule.txt", "-v and -columns write to the standard output, and so does a file -"},
-		{"-perfetto x -shiviz ./x schedule.txt", "-perfetto and -shiviz both write to x, expected a file for each"},
+		{"-perfetto x -shiviz ./x schedule.txt", "-perfetto and -shiviz are both ./x, expected a file for each"},
+		{"-shiviz ./schedule.txt schedule.txt", "-shiviz: ./schedule.txt is the file to read, expected another one"},
 		{"-debug 1 -columns schedule.txt", "-debug runs Delve and shows nothing else, expected none of -v, -columns, "},
 		{"-perfetto ./ schedule.txt", "-perfetto: ./ is a folder, not a file"},
 	} {
