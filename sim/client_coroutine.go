@@ -36,7 +36,7 @@ type coroutine struct {
 	begun  bool // has run at least once
 	deaths int  // how often it was told to die
 	slow   bool // it continues, or begins, when it likes; see World.Prompt
-	woken  bool // it waited for an event, its context, or a request that failed with the connection
+	woken  bool // it waited for an event, its context, a request that failed with the connection, or a slow answer
 
 	req    request
 	ctx    context.Context

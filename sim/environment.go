@@ -120,10 +120,11 @@ func (c *Client) cutBehind(g *coroutine, drop bool) {
 // Awaited reports whether code waits for the request that Answering returns, and so continues with the answer.
 func (c *Client) Awaited() bool { return c.down[0].reply.g != nil }
 
-// DeliverSlow lets the next message arrive. Code that waited for it continues when it likes.
+// DeliverSlow lets the next message arrive. Code that waited for it continues when it likes. That it was woken tells it
+// from code that has continued with the answer and then stopped of its own accord.
 func (c *Client) DeliverSlow() {
 	if g := c.receive(); g != nil {
-		g.slow = true
+		g.slow, g.woken = true, true
 		g.client.invalidate() // of the client whose code it is; c may be another connection of it
 	}
 }

@@ -84,6 +84,31 @@ func TestWhoWaitsIsPartOfTheState(t *testing.T) {
 	}
 }
 
+// TestASlowAnswerIsPartOfTheState lets code take an answer before the connection ends and then let others move, or not
+// take it until then.
+func TestASlowAnswerIsPartOfTheState(t *testing.T) {
+	var prints []uint64
+	for _, slow := range [...]bool{false, true} {
+		s := start(t, 1, func(s *script, c *Client) {
+			c.Conn().Get("/d")
+			c.Env().Yield()
+			c.Conn().Set("/d", nil, -1)
+		})
+		s.w.Detail.Forget = true
+		s.do("connect c1 s1", "run c1", "serve c1")
+		if slow {
+			s.w.Client(1).DeliverSlow()
+		} else {
+			s.do("deliver c1")
+		}
+		s.do("end c1", "deliver c1")
+		prints = append(prints, s.w.Fingerprint())
+	}
+	if prints[0] == prints[1] {
+		t.Error("it makes no difference whether code has taken the answer")
+	}
+}
+
 // TestTheDeadlineOfAContextThatHasEndedIsPartOfTheState makes contexts at two times, and ends them, by a tick or by
 // cancel, before it is the same time again: code can still ask for their deadlines.
 func TestTheDeadlineOfAContextThatHasEndedIsPartOfTheState(t *testing.T) {

@@ -445,6 +445,15 @@ var tinies = []tiny{
 		_, _, err = p.Conn.Get("/d/x")
 		say(o, "%v", err)
 	}},
+	{name: "slow-answer", faults: "deliver-slow=1 learn-late=1", least: 2, program: func(p *engine.Process) {
+		o := register(p)
+		if p.ID == 1 {
+			p.Conn.Get("/d")
+			p.Step()
+			_, err := p.Conn.Set("/d", nil, -1)
+			say(o, "%v", err)
+		}
+	}},
 }
 
 // TestReductionsLoseNoOutcome compares searches on all tiny programs.
