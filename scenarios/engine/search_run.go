@@ -69,9 +69,9 @@ func Exhaust(ctx context.Context, s *Scenario, b Bounds) (Searched, error) {
 			x.Closed, x.Unmet = true, x.unmet()
 			return x, nil
 		}
-		level = level[:min(len(level), b.Runs-x.Made)]
-		next, err := x.level(ctx, s, p, level, runners)
-		if err != nil || x.Failure != nil || ctx.Err() != nil || len(level) == 0 {
+		left := b.Runs - x.Made
+		next, err := x.level(ctx, s, p, level[:min(len(level), left)], runners)
+		if err != nil || x.Failure != nil || ctx.Err() != nil || len(level) > left {
 			return x, err
 		}
 		level = next

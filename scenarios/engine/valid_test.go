@@ -138,3 +138,18 @@ func TestASearchHasNoNegativeBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestASearchThatEndsAmongItsLastSchedulesIsNotClosed leaves out the last of the schedules that nothing follows.
+func TestASearchThatEndsAmongItsLastSchedulesIsNotClosed(t *testing.T) {
+	s := sound()
+	whole, err := engine.Exhaust(t.Context(), &s, engine.Bounds{Delays: 1})
+	if err != nil || !whole.Closed || whole.Made < 3 {
+		t.Fatalf("%s, %v", &whole, err)
+	}
+	for left, closed := range []bool{true, false, false} {
+		x, err := engine.Exhaust(t.Context(), &s, engine.Bounds{Delays: 1, Runs: whole.Made - left})
+		if err != nil || x.Closed != closed || x.Made != whole.Made-left {
+			t.Errorf("%d of %d runs: %s, %v", whole.Made-left, whole.Made, &x, err)
+		}
+	}
+}
