@@ -76,11 +76,11 @@ func (r *Runner) Budgets() []int {
 	return list
 }
 
-// Ordinal returns a number that tells a recipe object of the present run from others of its client: how many of them
-// were registered before it.
+// Ordinal returns a number that tells a recipe object of the present run from others of its client, whichever of the
+// client's connections they are on: how many of them were registered before it.
 func (r *Runner) Ordinal(object int32) (n int32) {
 	for _, p := range r.owners[:object-1] {
-		if p == r.owners[object-1] {
+		if p.ID == r.owners[object-1].ID {
 			n++
 		}
 	}

@@ -265,6 +265,21 @@ func TestObjectsAreTheirClientsWhoeverIsHeardFirst(t *testing.T) {
 	}
 }
 
+// TestObjectsOfAClientAreTwoOnTwoConnections has each of two objects tell something once.
+func TestObjectsOfAClientAreTwoOnTwoConnections(t *testing.T) {
+	x := tiny{name: "connections", checker: swapped{}, program: func(p *engine.Process) {
+		q, _ := p.Dial()
+		say(register(p), "first")
+		say(register(q), "second")
+	}}
+	sc := x.scope(t)
+	sc.Scenario.Dials = 1
+	r, err := Prove(t.Context(), sc, Options{Reductions: Every})
+	if err != nil || r.Outcome != Holds {
+		t.Errorf("%v, %v", &r.Certificate, err)
+	}
+}
+
 // TestAGoroutineKnowsWhatOuterCodeHasKept starts a goroutine in a piece of code within another one, whose caller
 // forgets what both have seen; the goroutine acts on it later.
 func TestAGoroutineKnowsWhatOuterCodeHasKept(t *testing.T) {
