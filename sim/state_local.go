@@ -70,9 +70,10 @@ func (w *World) Local(t Transition) bool {
 func (c *Client) Served() bool { return c.served }
 
 // Prompt returns the next step of code that continues at once: the step of the oldest coroutine that can continue, of
-// the first client that has one. A program begins when it likes. Code that has stopped of its own accord, by Env.Yield
-// or Env.Now, also continues when it likes. Code is that quick if its steps take no time compared to messages. With
-// slowWakes, code woken by an event, the end of its context, or a lost connection also continues when it likes.
+// the first client that has one. A program begins when it likes. Code that has stopped of its own accord, by
+// Env.Yield, Env.Now or a sleep of no time, also continues when it likes. Code is that quick if its steps take no time
+// compared to messages. With slowWakes, code woken by an event, the end of its context, or a lost connection also
+// continues when it likes.
 func (w *World) Prompt(slowWakes bool) (Transition, bool) {
 	for _, c := range w.clients {
 		if c.paused {

@@ -180,6 +180,16 @@ var tinies = []tiny{
 		_, err := p.Conn.Create("/d/x", nil, 0, world)
 		say(o, "%v", err)
 	}},
+	{name: "sleeps-no-time", least: 2, program: func(p *engine.Process) {
+		o := register(p)
+		if p.ID == 1 {
+			p.Conn.Set("/d", []byte("x"), -1)
+			return
+		}
+		p.Env.Sleep(context.Background(), 0)
+		data, _, _ := p.Conn.Get("/d")
+		say(o, "%s", data)
+	}},
 	{name: "patience", ticks: 1, least: 2, program: func(p *engine.Process) {
 		o := register(p)
 		if p.ID == 1 {
