@@ -266,11 +266,11 @@ func (h *liveHost) add(e history.Event) {
 	h.at = append(h.at, now.UnixMicro())
 }
 
-func (h *liveHost) NewObject() int32 {
+func (h *liveHost) NewObject() (id, nth int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.objects++
-	return h.objects
+	return h.objects, 0
 }
 
 //zksim:ignore only on a real ensemble

@@ -33,8 +33,9 @@ type Process struct {
 // Host is the backend behind a process: the simulator, or a real ensemble. A method does what the method of [Process]
 // with its name promises.
 type Host interface {
-	Record(e history.Event)                  // adds to the history
-	NewObject() int32                        // a number for a recipe object, from 1 on
+	Record(e history.Event) // adds to the history
+	// NewObject returns a number for a recipe object, from 1 on, and in the simulator how many its client had before.
+	NewObject() (id, nth int32)
 	Know(p *Process, znodes func() []string) // for [Process.Register]; znodes is not nil
 	Interruptible(p *Process) (context.Context, context.CancelFunc)
 	Fail(p *Process, why error)
@@ -55,8 +56,9 @@ func (p *Process) Path(path string) string { return p.root + path }
 // Object is a recipe object under observation. Each goroutine needs its own Object: it is an error to begin an
 // operation on an object while the same operation is in progress on it.
 type Object struct {
-	p  *Process
-	id int32
+	p   *Process
+	id  int32 `kept:"-"` // it depends on what other clients have registered before
+	nth int32 // stands for it, see Runner.Ordinal
 }
 
 // Process returns the process that the object belongs to.
@@ -69,7 +71,8 @@ func (p *Process) Register(znodes func() []string) Object {
 		znodes = func() []string { return nil }
 	}
 	p.host.Know(p, znodes)
-	return Object{p, p.host.NewObject()}
+	id, nth := p.host.NewObject()
+	return Object{p, id, nth}
 }
 
 // Interruptible returns a context that the fault "cancel" may cancel, and a function that ends this.

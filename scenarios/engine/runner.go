@@ -34,7 +34,9 @@ type Runner struct {
 	cancels   bool              // the plan cancels contexts
 	known     []func() []string // of all recipe objects, with their clients
 	owners    []*Process
-	lost      bool // client code did not come back
+	ordinals  []int32 // see Ordinal
+	counts    []int32 // by client: its objects
+	lost      bool    // client code did not come back
 
 	worker Worker   // of a scenario that runs elsewhere
 	ahead  []uint64 // seeds that it will be asked for next
@@ -78,14 +80,7 @@ func (r *Runner) Budgets() []int {
 
 // Ordinal returns a number that tells a recipe object of the present run from others of its client, whichever of the
 // client's connections they are on: how many of them were registered before it.
-func (r *Runner) Ordinal(object int32) (n int32) {
-	for _, p := range r.owners[:object-1] {
-		if p.ID == r.owners[object-1].ID {
-			n++
-		}
-	}
-	return n
-}
+func (r *Runner) Ordinal(object int32) int32 { return r.ordinals[object-1] }
 
 // World returns the world of the runs, for inspection.
 func (r *Runner) World() *sim.World { return r.world }
@@ -257,12 +252,14 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.reply = nil
 	r.injector.Reset(p.Faults)
 	r.resource.written, r.resource.seen, r.objects = 0, 0, 0
-	r.known, r.owners = r.known[:0], r.owners[:0]
+	r.known, r.owners, r.ordinals = r.known[:0], r.owners[:0], r.ordinals[:0]
 	clients, rounds := s.Size(&p)
 	if s.Outside != nil {
 		clients = 0 // they join
 	}
 	r.processes = slices.Grow(r.processes[:0], clients)[:clients]
+	r.counts = slices.Grow(r.counts[:0], clients)[:clients]
+	clear(r.counts)
 	r.cancels = slices.ContainsFunc(p.Faults, func(x faults.Rule) bool { return x.Fault == "cancel" })
 	w := r.world
 	safety, limit, capped := s.stepLimits(&p, clients, rounds)
@@ -351,9 +348,9 @@ func (h *simHost) Record(e history.Event) {
 	h.world.History.Add(e)
 }
 
-func (h *simHost) NewObject() int32 {
+func (h *simHost) NewObject() (id, nth int32) {
 	h.objects++
-	return h.objects
+	return h.objects, h.ordinals[h.objects-1]
 }
 
 func (h *simHost) Know(p *Process, znodes func() []string) {
@@ -362,6 +359,8 @@ func (h *simHost) Know(p *Process, znodes func() []string) {
 	c.Leave(0)
 	h.known = append(h.known, znodes)
 	h.owners = append(h.owners, p)
+	h.ordinals = append(h.ordinals, h.counts[p.ID-1])
+	h.counts[p.ID-1]++
 }
 
 func (h *simHost) Interruptible(p *Process) (context.Context, context.CancelFunc) {

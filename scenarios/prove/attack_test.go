@@ -280,6 +280,29 @@ func TestObjectsOfAClientAreTwoOnTwoConnections(t *testing.T) {
 	}
 }
 
+// TestOfAnObjectThatIsKeptItsPlaceAmongItsClientsCounts keeps one of two objects. Their numbers among all depend on which
+// client has begun first.
+func TestOfAnObjectThatIsKeptItsPlaceAmongItsClientsCounts(t *testing.T) {
+	x := tiny{name: "keeps", program: func(p *engine.Process) {
+		o, first := register(p), register(p)
+		if p.ID == 1 {
+			p.Conn.Set("/d", []byte("x"), -1)
+			return
+		}
+		kept := first
+		forget := recipes.Forget(p.Env)
+		if data, _, _ := p.Conn.Get("/d"); len(data) > 0 {
+			kept = o
+		}
+		forget(&kept)
+		p.Conn.Exists("/w")
+		say(o, "%v", kept == first)
+	}}
+	if n := sound(t, x.scope(t), 40_000, combinations()...); n != 2 {
+		t.Errorf("%d outcomes, not 2", n)
+	}
+}
+
 // TestAGoroutineKnowsWhatOuterCodeHasKept starts a goroutine in a piece of code within another one, whose caller
 // forgets what both have seen; the goroutine acts on it later.
 func TestAGoroutineKnowsWhatOuterCodeHasKept(t *testing.T) {

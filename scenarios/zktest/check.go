@@ -140,11 +140,11 @@ func (h *host) Record(e history.Event) {
 }
 
 // NewObject implements [engine.Host].
-func (h *host) NewObject() int32 {
+func (h *host) NewObject() (id, nth int32) {
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
 	h.objects++
-	return h.objects
+	return h.objects, 0
 }
 
 // Know implements [engine.Host].
