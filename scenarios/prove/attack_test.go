@@ -280,8 +280,8 @@ func TestObjectsOfAClientAreTwoOnTwoConnections(t *testing.T) {
 	}
 }
 
-// TestOfAnObjectThatIsKeptItsPlaceAmongItsClientsCounts keeps one of two objects. Their numbers among all depend on which
-// client has begun first.
+// TestOfAnObjectThatIsKeptItsPlaceAmongItsClientsCounts keeps one of two objects. Their numbers among all depend on
+// which client has begun first.
 func TestOfAnObjectThatIsKeptItsPlaceAmongItsClientsCounts(t *testing.T) {
 	x := tiny{name: "keeps", program: func(p *engine.Process) {
 		o, first := register(p), register(p)

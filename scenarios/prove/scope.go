@@ -19,9 +19,9 @@ type Scope struct {
 	Most     int // total faults in one run; less than 0: as many as the plan allows
 
 	// Interleave makes the steps of client code interleave with everything else, goroutine by goroutine. Without it, code
-	// runs without delay, the oldest goroutine first, until it waits for a message or lets others move, by Process.Step,
-	// Env.Now or a sleep of no time. The program may start at any time. This is the usual grain of protocol models: what a
-	// client does on a message is one step.
+	// runs without delay, the oldest goroutine first, until it waits for a message or lets others move, by
+	// Process.Step, Env.Now or a sleep of no time. The program may start at any time. This is the usual grain of protocol
+	// models: what a client does on a message is one step.
 	Interleave bool
 	// SlowWakes lets a goroutine go on at any later time after it was waiting for a watch, for its session, for the end of
 	// its context, or for an answer when the connection was lost. So its own connection may have come back, or gone again,
