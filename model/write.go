@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -365,8 +366,9 @@ func (s *Server) NextReap() int64 {
 }
 
 // Reapable returns the paths that the leader's container check would delete at
-// the given time (milliseconds), sorted. Each is one txn of OpDeleteContainer
-// with session 0.
+// the given time (milliseconds). Each is one txn of OpDeleteContainer with
+// session 0. They are sorted, or, where Order is zero, in the order of the Java
+// set that a real server keeps them in (ContainerManager.getCandidates).
 func (s *Server) Reapable(now int64) []string {
 	var paths []string
 	for _, n := range s.mortal {
@@ -375,5 +377,9 @@ func (s *Server) Reapable(now int64) []string {
 		}
 	}
 	slices.Sort(paths)
+	if s.Order == 0 {
+		last := grow(0, 16, len(paths)) - 1
+		slices.SortStableFunc(paths, func(a, b string) int { return cmp.Compare(javaHash(a)&last, javaHash(b)&last) })
+	}
 	return paths
 }

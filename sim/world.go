@@ -31,7 +31,8 @@ type Config struct {
 	// Order decides what ZooKeeper leaves open and what is random in a program: the order of children, the order of the
 	// deletions at a session's end, and the UUIDs. From FirstDrawn on it also decides the order of the library's watches.
 	Order uint64
-	// JavaSets puts children, and the deletions at a session's end, in the order of ZooKeeper's Java sets instead.
+	// JavaSets puts children, the deletions at a session's end, and what one container check deletes, in the order of
+	// ZooKeeper's Java sets instead.
 	JavaSets bool
 
 	// SafetySteps is the step at which faults end at the latest, MaxSteps the step at which the run is given up; 0 means
