@@ -280,6 +280,28 @@ func TestObjectsOfAClientAreTwoOnTwoConnections(t *testing.T) {
 	}
 }
 
+// blind is a checker whose Check does not find what its monitor finds.
+type blind struct{ swapped }
+
+func (blind) Check(*history.History) checkers.Verdict { return checkers.Verdict{} }
+
+// TestAMonitorThatFindsMoreThanItsCheckRefutesNothing has one object tell something twice.
+func TestAMonitorThatFindsMoreThanItsCheckRefutesNothing(t *testing.T) {
+	program := func(p *engine.Process) {
+		o := register(p)
+		say(o, "first")
+		say(o, "second")
+	}
+	for _, c := range []checkers.Checker{swapped{}, blind{}} {
+		x := tiny{name: "tells", checker: c, program: program}
+		r, err := Prove(t.Context(), x.scope(t), Options{Reductions: Every})
+		if _, is := c.(blind); err != nil || r.Outcome != map[bool]Outcome{true: Inconclusive, false: Violated}[is] ||
+			is && !strings.Contains(r.Why, "an object tells twice, says its monitor, and its Check finds nothing") {
+			t.Errorf("%T: %v, %v", c, &r.Certificate, err)
+		}
+	}
+}
+
 // TestOfAnObjectThatIsKeptItsPlaceAmongItsClientsCounts keeps one of two objects. Their numbers among all depend on
 // which client has begun first.
 func TestOfAnObjectThatIsKeptItsPlaceAmongItsClientsCounts(t *testing.T) {

@@ -129,14 +129,18 @@ func (p *past) note(v checkers.Verdict) {
 // violated reports whether a monitor has found a violation. Then the run need not go on.
 func (p *past) violated() bool { return p.found.Level == checkers.Violated }
 
-// judge returns the verdict on a history of the checker whose monitor has found the violation.
-func (p *past) judge(h *history.History) checkers.Verdict {
+// judge returns the verdict on a history of the checker whose monitor has found the violation, or the monitor's if the
+// Check of that checker finds none: then they disagree.
+func (p *past) judge(h *history.History) (v checkers.Verdict, agree bool) {
 	for _, c := range p.monitored {
-		if v := checkers.VerdictOf(c, h); v.Checker == p.found.Checker && v.Level == checkers.Violated {
-			return v
+		if c.Name() == p.found.Checker {
+			if v := checkers.VerdictOf(c, h); v.Level == checkers.Violated {
+				return v, true
+			}
+			return p.found, false
 		}
 	}
-	return p.found
+	return p.found, true
 }
 
 // memories returns what each observer remembers.

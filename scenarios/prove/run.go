@@ -52,7 +52,7 @@ func (w *worker) endless(names []string, why string) {
 func (w *worker) complete(res *engine.Result) {
 	w.ends.Add(1)
 	if w.past.violated() { // the run was cut short there: checkers of its end may err
-		res.Verdict = w.past.judge(res.History)
+		res.Verdict, _ = w.past.judge(res.History)
 	}
 	v := res.Verdict
 	if w.audit != nil {
@@ -82,13 +82,17 @@ func (w *worker) verify(found *engine.Result) {
 	runner := engine.NewRunner()
 	defer runner.Close()
 	res, err := runner.Explore(w.scenario, w.schedule, &sim.Replay{Names: found.Schedule.Names, Then: over{}})
+	agree := true
+	why := "but not with the usual zxids: the code goes by more than their order; search without the reduction zxids"
 	if err == nil && w.past.violated() {
-		res.Verdict = w.past.judge(res.History)
+		if res.Verdict, agree = w.past.judge(res.History); !agree {
+			why = "says its monitor, and its Check finds nothing in the same run: the two differ, or go by more than the order " +
+				"of zxids"
+		}
 	}
-	if err != nil || res.Verdict.Level != checkers.Violated {
+	if err != nil || !agree || res.Verdict.Level != checkers.Violated {
 		w.repeat(found)
-		w.doubt(fmt.Sprintf("%s: %s, but not with the usual zxids: the code goes by more than their order; "+
-			"search without the reduction zxids", found.Verdict.Checker, found.Verdict.Message))
+		w.doubt(fmt.Sprintf("%s: %s, %s", found.Verdict.Checker, found.Verdict.Message, why))
 		return
 	}
 	w.report(runner, &res)
