@@ -74,7 +74,7 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 	}
 	var page *output
 	if c.report != "" {
-		if page, err = a.openOutput("report", c.report); err != nil {
+		if page, err = a.openOutput("conform", "report", c.report); err != nil {
 			return 0, err
 		}
 	}

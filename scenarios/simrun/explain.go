@@ -52,7 +52,7 @@ func explainHistory(ctx context.Context, a *app, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	to, err := a.openOutput("o", c.out)
+	to, err := a.openOutput("explain", "o", c.out)
 	if err != nil {
 		return 0, err
 	}

@@ -87,7 +87,7 @@ func (a *app) saveRun(ctx context.Context, x *explore.Session, file string) erro
 	if err != nil {
 		return err
 	}
-	o, err := a.openOutput("w", file)
+	o, err := a.openOutput("explore", "w", file)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,7 @@ func (c *mergeFlags) openFindings(a *app, p *shardParameters) (*findings, error)
 	if x.program, err = programVersion(); err != nil {
 		return nil, err
 	}
-	if x.file, err = a.openOutput("findings", name); err != nil {
+	if x.file, err = a.openOutput("merge", "findings", name); err != nil {
 		return nil, err
 	}
 	if !x.file.replaced() {

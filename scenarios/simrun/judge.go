@@ -116,7 +116,7 @@ func (c *judgeFlags) proxy(ctx context.Context, a *app) (int, error) {
 	var record *output
 	var err error
 	if c.record != "" {
-		if record, err = a.openOutput("record", c.record); err != nil {
+		if record, err = a.openOutput("judge", "record", c.record); err != nil {
 			return 0, err
 		}
 	}

@@ -187,7 +187,7 @@ func (c *proveFlags) listObligations(
 		}
 	}
 	prove.Longest(list.Obligations)
-	out, err := a.openOutput("obligations", c.obligations)
+	out, err := a.openOutput("prove", "obligations", c.obligations)
 	if err != nil {
 		return 0, err
 	}

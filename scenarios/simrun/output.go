@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
 	"zksim/internal/files"
 )
 
@@ -31,8 +32,10 @@ const stdStream = "-"
 
 // openOutput checks what a file is and whether it can be written, before there is anything to lose. It neither changes
 // the file nor waits for a reader.
-func (a *app) openOutput(flag, name string) (*output, error) {
-	o := &output{name: name, file: name, waiting: func() {}}
+func (a *app) openOutput(command, flag, name string) (*output, error) {
+	o := &output{name: name, file: name, waiting: func() {
+		a.says(command, "-%s is a pipe, and waits for its reader; a signal ends that", flag)
+	}}
 	if name == stdStream {
 		o.to = a.out
 		return o, nil
@@ -41,11 +44,6 @@ func (a *app) openOutput(flag, name string) (*output, error) {
 		return nil, fmt.Errorf("-%s: %w", flag, err)
 	}
 	return o, nil
-}
-
-// waiting returns a function that prints that a command waits for the reader of the FIFO that a flag names.
-func (a *app) waiting(command, flag string) func() {
-	return func() { a.says(command, "%s is a pipe, and waits for its reader; a signal ends that", flag) }
 }
 
 func (o *output) probe() error {

@@ -89,12 +89,11 @@ func TestAPipeThatNobodyReadsIsAnErrorOnceTheCommandIsInterrupted(t *testing.T) 
 	mkfifo(t, "pipe")
 	var said strings.Builder
 	a := &app{err: &said}
-	o, err := a.openOutput("junit", "pipe")
+	o, err := a.openOutput("check", "junit", "pipe")
 	if err != nil {
 		t.Fatal(err)
 	}
 	write := func(w io.Writer) error { _, err := w.Write([]byte("x")); return err }
-	o.waiting = a.waiting("check", "-junit")
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- o.write(ctx, write) }()

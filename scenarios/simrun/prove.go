@@ -208,7 +208,7 @@ func (c *proveFlags) outputs(a *app, o *prove.Options) error {
 		return err
 	}
 	if c.checkpoint != "" {
-		file, err := a.openOutput("checkpoint", c.checkpoint)
+		file, err := a.openOutput("prove", "checkpoint", c.checkpoint)
 		if err != nil {
 			return err
 		}
@@ -219,10 +219,9 @@ func (c *proveFlags) outputs(a *app, o *prove.Options) error {
 	}
 	if c.cert != "" {
 		var err error
-		if c.certificate, err = a.openOutput("cert", c.cert); err != nil {
+		if c.certificate, err = a.openOutput("prove", "cert", c.cert); err != nil {
 			return err
 		}
-		c.certificate.waiting = a.waiting("prove", "-cert")
 		if c.json && c.cert == stdStream {
 			return errors.New("-json and -cert - both write to the standard output")
 		}

@@ -67,10 +67,9 @@ func (c *results) record(a *app, scenarios []string) (*recorder, error) {
 		if err = c.beside(namedFile{"junit", c.junit}); err != nil {
 			return nil, err
 		}
-		if r.junit, err = a.openOutput("junit", c.junit); err != nil {
+		if r.junit, err = a.openOutput(c.command, "junit", c.junit); err != nil {
 			return nil, err
 		}
-		r.junit.waiting = a.waiting(c.command, "-junit")
 	}
 	return r, errors.Join(r.soFar(), r.event(event{Action: "start"}), r.event(event{Action: "run", Test: r.root}))
 }

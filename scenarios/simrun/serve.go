@@ -67,7 +67,7 @@ func serveCommand(ctx context.Context, a *app, args []string) (_ int, err error)
 	c.options.Record = c.record != ""
 	var record *output
 	if c.record != "" {
-		if record, err = a.openOutput("record", c.record); err != nil {
+		if record, err = a.openOutput("serve", "record", c.record); err != nil {
 			return 0, err
 		}
 	}

@@ -22,11 +22,10 @@ func shrink(ctx context.Context, a *app, args []string) (int, error) {
 	if *attempts < 0 {
 		return 0, fmt.Errorf("-attempts cannot be negative, as %d is", *attempts)
 	}
-	out, err := a.openOutput("o", *target)
+	out, err := a.openOutput("shrink", "o", *target)
 	if err != nil {
 		return 0, err
 	}
-	out.waiting = a.waiting("shrink", "-o")
 	file := f.Arg(0)
 	schedule, s, err := a.load(file)
 	if err != nil {

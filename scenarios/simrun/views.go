@@ -49,7 +49,7 @@ func (v *views) open(a *app, file string) error {
 		if x.name == "" {
 			continue
 		}
-		o, err := a.openOutput(x.flag, x.name)
+		o, err := a.openOutput("replay", x.flag, x.name)
 		if err != nil {
 			return err
 		}
