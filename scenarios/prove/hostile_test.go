@@ -179,6 +179,33 @@ func TestCertificatesComeBackAsTheyWereWritten(t *testing.T) {
 	}
 }
 
+// A search that runs all paths again goes on from a checkpoint, whoever has written that: with Rerun, and where clients
+// dial again.
+func TestASearchThatRunsAllPathsGoesOnFromACheckpoint(t *testing.T) {
+	for _, dials := range []int{0, 1} {
+		sc := tiny{name: "dials", faults: "disconnect=1", program: func(p *engine.Process) {
+			p.Conn.Set("/d", nil, -1)
+			if dials > 0 && p.ID == 1 {
+				p, _ = p.Dial()
+			}
+			p.Conn.Get("/d")
+		}}.scope(t)
+		sc.Scenario.Dials = dials
+		want := certify(t, sc, Options{Reductions: Every}).Certificate
+		o := Options{Reductions: Every, Checkpoint: filepath.Join(t.TempDir(), "checkpoint"), States: 20}
+		r, err := Prove(t.Context(), sc, o)
+		for o.Rerun = true; err == nil && r.Limited; o.States += 20 {
+			r, err = Prove(t.Context(), sc, o)
+		}
+		if err != nil || o.States < 60 {
+			t.Fatalf("dials %d, up to %d states: %v", dials, o.States, err)
+		}
+		if why := want.Differs(&r.Certificate); why != "" {
+			t.Errorf("dials %d: %s", dials, why)
+		}
+	}
+}
+
 // Nothing is left to go on with from the checkpoint of a search that is finished, whatever it came to.
 func TestAFinishedSearchRemovesItsCheckpoint(t *testing.T) {
 	sc := about(t, "lock/lock", "expire=1", -1) // which can strike nowhere

@@ -29,7 +29,7 @@ type point struct {
 	told     []history.Event // by the step to here
 	whole    bool            // ... or by all steps up to here
 	last     *point          // the latest point on the way, including this one, whose step told something
-	bare     bool            // what was told is not known
+	bare     bool            // from a checkpoint: neither the state nor what was told is known
 	left     atomic.Int32    // edges not explored yet
 }
 
