@@ -86,8 +86,8 @@ func (w *worker) verify(found *engine.Result) {
 	why := "but not with the usual zxids: the code goes by more than their order; search without the reduction zxids"
 	if err == nil && w.past.violated() {
 		if res.Verdict, agree = w.past.judge(res.History); !agree {
-			why = "says its monitor, and its Check finds nothing in the same run: the two differ, or go by more than the order " +
-				"of zxids"
+			why = "says its monitor, and its Check finds nothing in the same run: the two differ, or go by more than the " +
+				"order of zxids"
 		}
 	}
 	if err != nil || !agree || res.Verdict.Level != checkers.Violated {
