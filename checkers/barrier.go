@@ -87,7 +87,7 @@ func (s *gates) Hash() uint64 {
 		done := hash.Hash(0)
 		for i := range s.underway {
 			if g.done>>i&1 != 0 {
-				done += printOf(s.underway, s.underway[i].caller)
+				done += printOf(s.underway, s.underway[i].caller).String(s.underway[i].op)
 			}
 		}
 		ways += done.Bool(g.held).Uint64(uint64(g.spare))
@@ -102,7 +102,7 @@ func (s *gates) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Invoke && isGateOp(e.Op):
 		s.begin(e)
 	case e.Kind == history.Return && isGateOp(e.Op):
-		if !s.end(e.Object, e.Err == nil) {
+		if !s.end(gateOp{callerOf(e), e.Op}, e.Err == nil) {
 			return violated(s, i, "c%d passed, but the barrier was held all the time that it waited, the last hold being that "+
 				"of c%d", e.Client, s.holder)
 		}
@@ -143,8 +143,8 @@ func (g *gate) pass(waits uint64) {
 
 // end removes an operation. If it succeeded, end also removes every way in which it has had no effect. It returns false
 // when no way is left.
-func (s *gates) end(object int32, success bool) bool {
-	i := slices.IndexFunc(s.underway, func(x gateOp) bool { return x.object == object && x.op != "" })
+func (s *gates) end(x gateOp, success bool) bool {
+	i := slices.Index(s.underway, x)
 	if i < 0 {
 		return true // there is no such operation
 	}

@@ -101,7 +101,7 @@ func (c Counter) Check(h *history.History) Verdict {
 // asked describes the operation that ends at event i.
 func asked(h *history.History, i int) string {
 	e := &h.Events[i]
-	for ; i > 0 && (h.Events[i].Kind != history.Invoke || h.Events[i].Object != e.Object); i-- {
+	for ; i > 0 && (h.Events[i].Kind != history.Invoke || ongoingOf(&h.Events[i]) != ongoingOf(e)); i-- {
 	}
 	switch x := &h.Events[i]; e.Op {
 	case "add":
@@ -115,7 +115,7 @@ func asked(h *history.History, i int) string {
 // countings translates a history. An operation without an answer may happen at any later moment, or never.
 func countings(events []history.Event) []counting {
 	var ops []counting
-	pending := map[int32]int{} // object -> index in ops
+	pending := map[ongoing]int{} // index in ops
 	for i := range events {
 		e := &events[i]
 		if !isCounting(e.Op) {
@@ -124,10 +124,10 @@ func countings(events []history.Event) []counting {
 		switch e.Kind {
 		case history.Invoke:
 			old, _ := strconv.ParseInt(e.Path, 10, 64)
-			pending[e.Object] = len(ops)
+			pending[ongoingOf(e)] = len(ops)
 			ops = append(ops, counting{op: e.Op, client: e.Client, old: old, value: e.Value, call: i, ret: len(events) + 1})
 		case history.Return:
-			k, ok := pending[e.Object]
+			k, ok := pending[ongoingOf(e)]
 			if !ok {
 				continue
 			}

@@ -57,7 +57,7 @@ func (m *counts) Hash() uint64 {
 	left := hash.Hash(0)
 	for k := range m.each(m.used) {
 		o := &m.ops[k]
-		if marks[k] = hash.Hash(o.client).Uint64(uint64(m.ordinal(k))); o.left { // whose it was makes no difference
+		if marks[k] = hash.Hash(o.client).Uint64(uint64(m.ordinal(k))).String(o.op); o.left { // whose it was makes no difference
 			marks[k] = hash.Hash(0).String(o.op).Uint64(uint64(o.old)).Uint64(uint64(o.value))
 			left += marks[k]
 		}
@@ -94,10 +94,10 @@ func (m *counts) ordinal(k int) (n int) {
 	return n
 }
 
-// find returns the object's operation in progress.
-func (m *counts) find(object int32) (int, bool) {
+// find returns the object's operation in progress of that name.
+func (m *counts) find(object int32, op string) (int, bool) {
 	for k := range m.each(m.used) {
-		if m.ops[k].object == object && !m.ops[k].left {
+		if o := &m.ops[k]; o.object == object && o.op == op && !o.left {
 			return k, true
 		}
 	}
@@ -122,7 +122,7 @@ func (m *counts) Step(h *history.History, i int) Verdict {
 			Bool(e.Err != nil).Bool(e.OK)
 		return Verdict{}
 	}
-	k, open := m.find(e.Object)
+	k, open := m.find(e.Object, e.Op)
 	bit := uint32(1) << k
 	switch {
 	case e.Kind == history.Invoke:

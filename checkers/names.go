@@ -78,6 +78,7 @@ type tenure struct {
 // naming is an operation in progress.
 type naming struct {
 	caller
+	op    string
 	name  string
 	value int64
 	begin int  // position
@@ -96,7 +97,7 @@ func (t *tenures) Hash() uint64 {
 		sum += t.print(x.caller).String(x.name).Uint64(uint64(x.value))
 		for _, a := range t.asked {
 			if a.name == x.name && x.since < a.begin {
-				sum += t.print(a.caller).Uint64(uint64(x.value))
+				sum += t.print(a.caller).String(a.op).Uint64(uint64(x.value))
 			}
 		}
 	}
@@ -117,7 +118,7 @@ func (t *tenures) hashPast() (sum hash.Hash) {
 		sum += hash.Hash(x.client).String(x.name).Uint64(uint64(x.value))
 		for _, a := range t.asked {
 			if a.name == x.name && x.begin < a.begin {
-				sum += t.print(a.caller).Uint64(uint64(x.value))
+				sum += t.print(a.caller).String(a.op).Uint64(uint64(x.value))
 			}
 		}
 	}
@@ -137,14 +138,15 @@ func (a naming) registers() bool { return a.value != 0 && !a.own }
 func (t *tenures) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	me := caller{e.Client, e.Object}
-	at := slices.IndexFunc(t.asked, func(a naming) bool { return a.caller == me })
+	same := func(a naming) bool { return a.caller == me && a.op == e.Op }
+	at := slices.IndexFunc(t.asked, same)
 	switch {
 	case e.Op != "register" && e.Op != "unregister" && e.Op != "resolve" && e.Kind != history.Crashed:
 	case e.Kind == history.Invoke:
 		if !slices.Contains(t.seen, me) {
 			t.seen = append(t.seen, me)
 		}
-		a := naming{me, e.Path, e.Value, i, false}
+		a := naming{me, e.Op, e.Path, e.Value, i, false}
 		if e.Op == "unregister" {
 			mine := func(x tenure) bool { return x.name == e.Path && x.caller == me }
 			if k := slices.IndexFunc(t.owned, mine); k >= 0 {
@@ -152,7 +154,7 @@ func (t *tenures) Step(h *history.History, i int) Verdict {
 			}
 			t.owned = drop(t.owned, mine)
 		}
-		t.asked = append(drop(t.asked, func(a naming) bool { return a.caller == me }), a)
+		t.asked = append(drop(t.asked, same), a)
 	case e.Kind == history.Return && at >= 0:
 		a := t.asked[at]
 		t.asked = slices.Delete(t.asked, at, at+1)
@@ -165,7 +167,7 @@ func (t *tenures) Step(h *history.History, i int) Verdict {
 		case a.own && e.OK:
 			return violated(t, i, "c%d could not unregister %s, which it has registered and not given up", e.Client, a.name)
 		case e.Op == "register":
-			t.void = append(t.void, naming{me, a.name, a.value, i, false})
+			t.void = append(t.void, naming{me, a.op, a.name, a.value, i, false})
 		}
 	case e.Kind == history.Crashed:
 		t.void = drop(t.void, func(x naming) bool { return x.client == e.Client })
@@ -242,7 +244,7 @@ func (t *tenures) answer(e *history.Event, i int, a naming) Verdict {
 	case e.Op == "unregister" && t.never(e.Client, e.Path):
 		return violated(t, i, "c%d has unregistered %s, which it has never registered", e.Client, e.Path)
 	case a.own:
-		t.past = append(t.past, naming{a.caller, a.name, a.value, i, false})
+		t.past = append(t.past, naming{a.caller, a.op, a.name, a.value, i, false})
 	case e.Op == "resolve":
 		for _, x := range t.past {
 			if x.name == e.Path && x.value == e.Value && x.begin < a.begin {

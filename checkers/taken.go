@@ -92,15 +92,15 @@ func (c *taking) made(x *titled) bool { return x.client == c.client && x.since >
 
 func (m *takings) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
+	asks := e.Op == "register" || e.Op == Join
 	switch e.Kind {
 	case history.Invoke:
-		m.calls = forget(m.calls, callerOf(e))
-		if e.Op == "register" || e.Op == Join {
-			m.calls = append(m.calls, taking{callerOf(e), i})
+		if asks {
+			m.calls = append(forget(m.calls, callerOf(e)), taking{callerOf(e), i})
 		}
 	case history.Return:
 		k := find(m.calls, callerOf(e))
-		if k < 0 {
+		if k < 0 || !asks {
 			break
 		}
 		c := m.calls[k]

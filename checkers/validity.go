@@ -16,7 +16,6 @@ import (
 // znodes of all sites say "yes", or all said so at some moment. A znode that has gone with its session no longer says
 // so. Nor may a transaction vanish when a site has voted: nobody deletes a znode that says "yes" until somebody has
 // learned the decision.
-// says "yes" until somebody has learned the decision.
 //
 // The other events are those of [Atomicity].
 type Validity struct{}

@@ -118,7 +118,7 @@ func (a *access) String() string {
 // first. Reads whose outcome is unknown say nothing and are left out.
 func registers(h *history.History) (list []*register) {
 	byPath, txns := map[string]*register{}, map[string][]int{}
-	open := map[int32]*access{} // by object: one operation at a time
+	open := map[ongoing]*access{}
 	for i := range h.Events {
 		e := &h.Events[i]
 		r := byPath[e.Path]
@@ -134,13 +134,13 @@ func registers(h *history.History) (list []*register) {
 			}
 			a := &access{op: e.Op, client: e.Client, path: e.Path, data: e.Data, expected: e.Version, call: i,
 				ret: len(h.Events), unknown: true}
-			open[e.Object] = a
+			open[ongoingOf(e)] = a
 			r.ops = append(r.ops, a)
 		case history.Return:
-			if a := open[e.Object]; a != nil {
+			if a := open[ongoingOf(e)]; a != nil {
 				a.answer(e, i)
 			}
-			delete(open, e.Object)
+			delete(open, ongoingOf(e))
 		case history.Created, history.Changed, history.Deleted:
 			txns[e.Path] = append(txns[e.Path], i)
 		}
