@@ -24,6 +24,18 @@ func TestOperationsOfOneObjectAreToldApartByTheirNames(t *testing.T) {
 			return c1 o1 wait`, event: 4, message: "c1 passed, but the barrier was held all the time that it waited, the last " +
 			"hold being that of c2"},
 	})
+	judge(t, Passage{}, []judgement{{name: "a release ends while its object waits", text: `
+			calm
+			invoke c1 o1 wait
+			invoke c1 o1 release
+			return c1 o1 release
+			call c1 existsW /b
+			reply c1 existsW /b
+			invoke c2 o2 release
+			return c2 o2 release
+			told c1 o1 impatient
+			return c1 o1 wait: given up`, event: 9, message: "c1 gave up waiting, although the barrier had been open after it " +
+		"had looked"}})
 	judge(t, Counter{}, []judgement{
 		{name: "a change that fails and one that does not", text: `
 			invoke c1 o1 add v1
