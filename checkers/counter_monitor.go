@@ -57,7 +57,8 @@ func (m *counts) Hash() uint64 {
 	left := hash.Hash(0)
 	for k := range m.each(m.used) {
 		o := &m.ops[k]
-		if marks[k] = hash.Hash(o.client).Uint64(uint64(m.ordinal(k))).String(o.op); o.left { // whose it was makes no difference
+		marks[k] = hash.Hash(o.client).Uint64(uint64(m.ordinal(k))).String(o.op)
+		if o.left { // whose it was makes no difference
 			marks[k] = hash.Hash(0).String(o.op).Uint64(uint64(o.old)).Uint64(uint64(o.value))
 			left += marks[k]
 		}
