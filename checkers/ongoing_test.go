@@ -2,7 +2,8 @@ package checkers
 
 import "testing"
 
-// TestOperationsOfOneObjectAreToldApartByTheirNames has objects whose operations of different names go on together.
+// The objects of these tests have operations of different names that go on together.
+
 func TestOperationsOfOneObjectAreToldApartByTheirNames(t *testing.T) {
 	judge(t, Barrier{}, []judgement{
 		{name: "a hold ends while its object waits", text: `
@@ -54,6 +55,9 @@ func TestOperationsOfOneObjectAreToldApartByTheirNames(t *testing.T) {
 			invoke c1 o1 get
 			return c1 o1 add v3`, event: 2, message: "no order of the operations explains the answer 3 of c1's add of 1"},
 	})
+}
+
+func TestOperationsOnNamesAndZnodesAreToldApartByTheirNames(t *testing.T) {
 	judge(t, Names{}, []judgement{
 		{name: "registered while its object resolves", text: `
 			invoke c1 o1 register /n v11

@@ -187,7 +187,7 @@ func TestTheOrderOfZxidsAndPorcupineAgree(t *testing.T) {
 		w := newZnodeWorld(r, 1+r.IntN(4), 1+r.IntN(2), r.Float64()/2)
 		h := w.run(1 + r.IntN(12))
 		honest := n%3 == 0
-		for k := 0; !honest && k < 1+r.IntN(3); k++ {
+		for k := 0; !honest && k < 1+r.IntN(4); k++ {
 			spoil(r, h)
 		}
 		got := Znodes{}.Check(h)
