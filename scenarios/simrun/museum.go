@@ -12,6 +12,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"zksim/model/history"
 	"zksim/scenarios/engine"
 )
 
@@ -156,35 +157,71 @@ func (a *app) mutants() (all []*engine.Scenario) {
 
 const museumHead = `# The museum
 
-Documented bugs of shipped recipes and of the texts that recipes are copied from, each re-created as a mutant: a checker
-that is named for it must catch it, and ` + "`%s check`" +
-	` fails when one gets away. Numbers from 101 on are our own: bugs
-that only one checker catches, or that no report was found of.
-
+%s
 The last two columns of the table are what it takes to catch the bug by uniform choices and by priorities (PCT): the
-first seed that catches it and the steps of that run in brackets, then the median number of schedules over %d hunts that
+first seed that catches it and the steps of that run in brackets, then the median number of schedules over %s that
 begin at different seeds; a hunt that is given up counts as escaped. This page is made by
 ` + "`%s museum > docs/museum.md`" + `.
 
-| # | mutant | caught by | random | pct |
-|---|---|---|---|---|
 `
 
 func writeMuseum(a *app, rows []museumRow, reps int) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, museumHead, a.called(), reps, a.command)
+	what, numbers := "Bugs, each written", ""
+	number, rule := numberColumn(a.mutants())
+	if rule != "" {
+		what = "Documented bugs of shipped recipes and of the texts that recipes are copied from, each re-created"
+		numbers = " Numbers from 101 on are our own: bugs that only one checker catches, or that no report was found of."
+	}
+	first := fmt.Sprintf("%s as a mutant: a checker that is named for it must catch it, and `%s check` fails when one "+
+		"gets away.%s", what, a.called(), numbers)
+	fmt.Fprintf(&b, museumHead, wrapped("", first, "", pageColumns), history.Counted(reps, "hunt"), a.command)
+	fmt.Fprintf(&b, "|%s mutant | caught by | random | pct |\n|%s---|---|---|---|\n", number(nil), rule)
 	for _, x := range rows {
-		fmt.Fprintf(&b, "| %d | `%s` | %s | %s | %s |\n", x.Notes().Number, x.Name, strings.Join(x.Caught, ", "), x.random,
+		fmt.Fprintf(&b, "|%s `%s` | %s | %s | %s |\n", number(x.Scenario), x.Name, strings.Join(x.Caught, ", "), x.random,
 			x.pct)
 	}
 	b.WriteString("\n## What each does wrong\n\n")
 	for _, x := range rows {
-		n := x.Notes()
-		text := fmt.Sprintf("%d, `%s`: %s. Wakes with: %s. Seen: %s.", n.Number, x.Name, x.Doc, n.Wakes, n.Source)
-		b.WriteString(wrapped("- ", text, "  ", pageColumns))
+		b.WriteString(wrapped("- ", wrong(x.Scenario), "  ", pageColumns))
 	}
 	_, err := io.WriteString(a.out, b.String())
 	return err
+}
+
+// numberColumn returns what a row of a table of mutants has in the column of numbers (the head's row, if there is no
+// mutant), and the column's rule. Mutants of somebody else have no numbers. If none has one, there is no such column.
+func numberColumn(mutants []*engine.Scenario) (cell func(*engine.Scenario) string, rule string) {
+	if !slices.ContainsFunc(mutants, func(s *engine.Scenario) bool { return s.Notes().Number > 0 }) {
+		return func(*engine.Scenario) string { return "" }, ""
+	}
+	return func(s *engine.Scenario) string {
+		switch {
+		case s == nil:
+			return " # |"
+		case s.Notes().Number == 0:
+			return " |"
+		}
+		return fmt.Sprintf(" %d |", s.Notes().Number)
+	}, "---|"
+}
+
+// wrong says what a mutant does wrong, as far as it is known.
+func wrong(s *engine.Scenario) string {
+	n := s.Notes()
+	text := fmt.Sprintf("`%s`", s.Name)
+	if n.Number > 0 {
+		text = fmt.Sprintf("%d, %s", n.Number, text)
+	}
+	if s.Doc != "" {
+		text += ": " + s.Doc
+	}
+	for _, known := range [][2]string{{"Wakes with", n.Wakes}, {"Seen", n.Source}} {
+		if known[1] != "" {
+			text += fmt.Sprintf(". %s: %s", known[0], known[1])
+		}
+	}
+	return text + "."
 }
 
 // wrapped returns a paragraph in lines of at most width characters. The first line begins with first, later ones with

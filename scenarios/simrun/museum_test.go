@@ -12,13 +12,14 @@ import (
 
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/catalog/variants"
+	"zksim/scenarios/engine"
 )
 
 // everyMutant is whether tests take all mutants, and hunt for each as often as the page of the museum says.
 var everyMutant = os.Getenv("ZKSIM_WHOLE") == "1"
 
 // manyHunts is what a page says of all hunts but the first for a mutant.
-var manyHunts = regexp.MustCompile(`(\d+ \(\d+\)), \d+(, \d+ escaped)?|over \d+ hunts`)
+var manyHunts = regexp.MustCompile(`(\d+ \(\d+\)), \d+(, \d+ escaped)?|over \d+ hunts?`)
 
 // TestTheMuseumPageIsWhatTheToolPrints hunts once for each mutant, and as often as the page says with ZKSIM_WHOLE=1.
 func TestTheMuseumPageIsWhatTheToolPrints(t *testing.T) {
@@ -101,6 +102,25 @@ func TestThePageOfTheMuseumOnARealEnsembleHasEveryMutantOnce(t *testing.T) {
 	want := fmt.Sprintf("of %d mutants %d were caught", len(all), len(tableRows(caught)))
 	if !strings.Contains(strings.Join(strings.Fields(string(text)), " "), want) {
 		t.Errorf("expected %q", want)
+	}
+}
+
+func TestAMutantIsToldByWhatIsKnownOfIt(t *testing.T) {
+	ours := engine.Scenario{Name: "a", Doc: "forgets"}.With(engine.Notes{Number: 7, Wakes: "expire", Source: "a book"})
+	for want, s := range map[string]engine.Scenario{
+		"7, `a`: forgets. Wakes with: expire. Seen: a book.": ours,
+		"`b`: forgets.":      {Name: "b", Doc: "forgets"},
+		"`c`.":               {Name: "c"},
+		"`d`. Seen: a book.": engine.Scenario{Name: "d"}.With(engine.Notes{Source: "a book"}),
+	} {
+		if got := wrong(&s); got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+		number, rule := numberColumn([]*engine.Scenario{{Name: "other"}, &ours})
+		if got := number(&s); rule != "---|" || number(nil) != " # |" || (got == " 7 |") != (s.Name == "a") ||
+			(got == " |") != (s.Name != "a") {
+			t.Errorf("%s: %q, %q", s.Name, got, rule)
+		}
 	}
 }
 

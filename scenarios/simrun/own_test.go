@@ -74,6 +74,9 @@ func line(t *testing.T, command string) result {
 	return result{c.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
+// foreign is what pages of mutants say of ours alone, and what they would say where nothing is known.
+var foreign = regexp.MustCompile(`our own|shipped|was no better|[|] # [|]|\b0, |: [.]|[|] [|]`)
+
 // Everything works for the scenarios of somebody else, and what is printed names the tool as it was called.
 func TestAToolOfOnesOwnHasAllCommandsAndNamesItself(t *testing.T) {
 	if testing.Short() {
@@ -115,6 +118,12 @@ func TestAToolOfOnesOwnHasAllCommandsAndNamesItself(t *testing.T) {
 		if named := strings.ReplaceAll(all, "see simrun.Tool", ""); simrunWord.MatchString(named) ||
 			strings.Contains(named, "cmd/") {
 			t.Errorf("mine %s speaks of another program: %s", x.args, simrunWord.FindString(named))
+		}
+	}
+	for _, page := range []string{"museum", "strategies"} {
+		r := line(t, "./mine "+page+" -reps 1")
+		if foreign.MatchString(r.out) || !strings.Contains(r.out, "\n| `pool/mutant` | ") {
+			t.Errorf("mine %s tells of other mutants, or has empty places: %s", page, r.out)
 		}
 	}
 	printed := regexp.MustCompile(`(?m)^ +(?:reproduce|or) +(.*)$`)

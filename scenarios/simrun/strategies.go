@@ -123,7 +123,7 @@ func (c contestant) measure(ctx context.Context, s *engine.Scenario, reps int) (
 // strategiesHead is the text of the page, where @ stands for a back quote.
 const strategiesHead = `# What it takes each strategy
 
-For every mutant and each strategy the table has two medians over %d hunts: how many schedules a hunt ran until the
+For every mutant and each strategy the table has two medians over %s: how many schedules a hunt ran until the
 first catch, and the CPU time as a multiple of what @%s@ needed. A hunt that is given up after %d schedules counts as
 one more, and as escaped. The schedules are the same on every machine. The CPU times vary by some tenths, and by more
 where a hunt takes a schedule or two.
@@ -136,7 +136,10 @@ could happen) or, with two clients, two do, with three, one. Names are drawn in 
 (@-order 5@). There is one server or, with two clients, three. (@%s prove@ goes through the same scopes by itself if no
 flag says which.) In its scope the search finds the fewest faults that suffice, whatever the seed. @%s strategies >
 docs/strategies.md@ makes this page.
+`
 
+// strategiesTail is what we have measured of our own mutants besides.
+const strategiesTail = `
 A search guided by novelty was no better, so it is not in the table. It kept each run that had reached a new kind of
 state (@sim.World.Shape@). For every other schedule it branched from there into random futures. Over 25 hunts of each
 mutant the geometric mean was 11.9 schedules instead of 8.2, and on the thirty mutants that are hardest to catch 89
@@ -149,20 +152,25 @@ func writeStrategies(a *app, all []contestant, mutants []*engine.Scenario, rows 
 	reps int) error {
 	var b strings.Builder
 	name := a.called()
-	text := fmt.Sprintf(strategiesHead, reps, all[0].name, apart, name, someStates, name, a.command)
+	hunts := history.Counted(reps, "hunt")
+	text := fmt.Sprintf(strategiesHead, hunts, all[0].name, apart, name, someStates, name, a.command)
+	number, rule := numberColumn(mutants)
+	if rule != "" {
+		text += strategiesTail
+	}
 	for paragraph := range strings.SplitSeq(strings.ReplaceAll(text, "@", "`"), "\n\n") {
 		b.WriteString(wrapped("", paragraph, "", pageColumns) + "\n")
 	}
-	b.WriteString("| # | scenario |")
+	fmt.Fprintf(&b, "|%s scenario |", number(nil))
 	for i, c := range all {
 		fmt.Fprintf(&b, " %s |", c.name)
 		if i > 0 {
 			b.WriteString(" CPU |")
 		}
 	}
-	b.WriteString(" exhaustive |\n|" + strings.Repeat("---|", 2+2*len(all)) + "\n")
+	b.WriteString(" exhaustive |\n|" + rule + strings.Repeat("---|", 1+2*len(all)) + "\n")
 	for i, s := range mutants {
-		fmt.Fprintf(&b, "| %d | `%s` |", s.Notes().Number, s.Name)
+		fmt.Fprintf(&b, "|%s `%s` |", number(s), s.Name)
 		for k, e := range rows[i] {
 			fmt.Fprintf(&b, " %d", e.schedules)
 			if e.escaped > 0 {
@@ -175,7 +183,7 @@ func writeStrategies(a *app, all []contestant, mutants []*engine.Scenario, rows 
 		}
 		fmt.Fprintf(&b, " %s |\n", proofs[i])
 	}
-	b.WriteString("| | geometric mean |")
+	b.WriteString("|" + strings.Repeat(" |", strings.Count(rule, "|")) + " geometric mean |")
 	for k := range all {
 		schedules, cpu := 0.0, 0.0
 		for _, row := range rows {
