@@ -114,8 +114,9 @@ func runCommands() []command {
 			listens: true, operands: fileOperands,
 			codes: []exit{judged[0], judged[1], {exitInconclusive, "inconclusive, or a part is missing or was interrupted"},
 				judged[3]},
-			more: "Combines the folders that check or prove wrote with -shard and -o, and judges the whole. Each DIR is " +
-				"the folder of a part, or contains folders of parts. Findings are compared with those of the last merge.",
+			more: "Combines the folders that check wrote with -shard and -o, or prove with -split or -obligations as well, " +
+				"and judges the whole. Each DIR is the folder of a part, or contains folders of parts. Findings are compared " +
+				"with those of the last merge.",
 			examples: []example{
 				{"{it} merge parts -o merged", "merged/index.html covers all parts", exitHeld},
 				{"{it} merge parts/1", "inconclusive, because a part is missing", exitInconclusive},

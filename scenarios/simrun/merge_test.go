@@ -239,10 +239,10 @@ func TestPartsThatDoNotBelongTogetherAreRefused(t *testing.T) {
 		dirs []string
 		want string
 	}{
-		{nil, "expected folders that check or prove has written with -shard and -o"},
+		{nil, "expected folders of parts, which check, and prove with -split or -obligations, leave with -shard and -o"},
 		{[]string{"nowhere"}, "no such file"},
 		{[]string{"none"}, "none has no shard.json"},
-		{[]string{"damaged/shard.json"}, "damaged/shard.json is no folder: expected folders that check or prove has written"},
+		{[]string{"damaged/shard.json"}, "damaged/shard.json is no folder: expected folders of parts"},
 		{[]string{parts[0], run("again", "-seeds", "1-30", "-shard", "1/2")}, "are both part 1/2, expected each once"},
 		{[]string{parts[0], run("three", "-seeds", "1-30", "-shard", "2/3")}, "expected parts of one work"},
 		{[]string{parts[0], run("more", "-seeds", "1-31", "-shard", "2/2")}, "(scenarios: [{test/holds 1 30}]"},
