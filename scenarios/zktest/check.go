@@ -62,6 +62,7 @@ type host struct {
 	// The mutex of the cluster guards these fields, and the history.
 	objects int32
 	known   []func() []string // the znodes that recipe objects answer for
+	over    bool              // programs wait for good, and what they do when their connections are closed does not count
 }
 
 // programs runs the programs of a scenario until all have ended.
@@ -106,6 +107,7 @@ func (h *host) answer() {
 func (h *host) wait() {
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
+	h.over = true
 	past := h.c.world.History
 	for id := 1; id <= past.Clients; id++ {
 		if !past.Finished[id] {
@@ -135,6 +137,9 @@ func (h *host) connect(dial zk.Dialer) (*live.Client, error) {
 func (h *host) Record(e history.Event) {
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
+	if h.over {
+		return
+	}
 	e.Step = int32(h.c.world.Step())
 	h.c.world.History.Add(e)
 }
@@ -182,7 +187,9 @@ func (h *host) offer(p *engine.Process, cancel func()) {
 func (h *host) Fail(p *engine.Process, why error) {
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
-	h.c.world.History.Failed[int32(p.ID)] = why.Error()
+	if !h.over {
+		h.c.world.History.Failed[int32(p.ID)] = why.Error()
+	}
 }
 
 // step is how long a step of a program takes. Others can move meanwhile.

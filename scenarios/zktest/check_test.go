@@ -1,11 +1,13 @@
 package zktest_test
 
 import (
+	"context"
 	"flag"
 	"slices"
 	"strings"
 	"testing"
 
+	"zksim/checkers"
 	"zksim/faults"
 	"zksim/model/history"
 	"zksim/scenarios"
@@ -47,6 +49,26 @@ func TestEveryFaultThatIsNotLeftOutStrikesARealConnection(t *testing.T) {
 			if x.Hit == 0 {
 				t.Errorf("%s has struck in none of %d runs that had it in their plans", x.Fault, x.On)
 			}
+		}
+	})
+}
+
+// TestCodeThatWaitsForeverHasNotGivenUp has a program that waits for what never comes. When the run is over, its
+// connection is closed, and it fails. That is no longer part of the run.
+func TestCodeThatWaitsForeverHasNotGivenUp(t *testing.T) {
+	s := scenarios.Scenario{Name: "test/waits", Clients: 1, Checkers: []checkers.Checker{checkers.Liveness{}},
+		Program: func(p *scenarios.Process) {
+			_, _, made, err := p.Conn.ExistsW(p.Path("/never"))
+			if err == nil {
+				p.Env.Await(context.Background(), made)
+				_, _, err = p.Conn.Get(p.Path("/never"))
+			}
+			p.Fail(err)
+		}}
+	zktest.Judged(t, s, func(_ scenarios.T, s scenarios.Scenario) {
+		rep, err := engine.Run(t.Context(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 3}})
+		if err != nil || rep.Status != engine.Held {
+			t.Fatal(rep.Status, rep.Why, err)
 		}
 	})
 }
