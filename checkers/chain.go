@@ -16,7 +16,7 @@ type Link struct {
 	Note   string   // how the watch on the first one missed its last change; may be empty
 	Watch  string   // the same in short, without steps, if that znode is persistent
 	Call   string   // without paths: the operation in which it waits; empty if none is known
-	Asked  string   // if that is not known either: its last request; may be empty
+	Asked  string   // if the znodes are not known: its last request; may be empty
 	Became string   // the session state that it was told of after that; may be empty
 	Circle bool     // the client that has what it waits for was named before
 	Calls  []string // as in history.Waiting
@@ -72,8 +72,9 @@ func linkOf(h *history.History, x history.Waiting) Link {
 			l.Watch = ""
 		}
 	} else {
-		if l.Call = callOf(h, x); l.Call == "" {
-			l.Asked, l.Became = LastRequest(h, x.Client), became(h, x.Client)
+		l.Call, l.Asked = callOf(h, x), LastRequest(h, x.Client)
+		if l.Call == "" {
+			l.Became = became(h, x.Client)
 		}
 	}
 	return l
@@ -257,6 +258,9 @@ func sentence(chain []Link) string {
 			}
 		case i == 0 && l.Call != "":
 			fmt.Fprintf(&b, "c%d waits in its %s for something that will never happen, and for no watch", l.Client, l.Call)
+			if l.Asked != "" {
+				fmt.Fprintf(&b, ", after its last request, %s", l.Asked)
+			}
 		case i == 0:
 			fmt.Fprintf(&b, "c%d waits for something that will never happen, and for no watch", l.Client)
 			if l.Asked != "" {

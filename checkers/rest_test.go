@@ -153,6 +153,12 @@ func TestQuiescenceNamesWhatAClientWaitsIn(t *testing.T) {
 			return c1 o1 join
 			invoke c1 o1 outcome
 			Waiting c1`, event: -1, message: "c1 waits in its outcome for something that will never happen, and for no watch"},
+		{name: "one that waits for no watch and has asked for something", text: `
+			invoke c1 o1 lock
+			call c1 existsW /l/a
+			reply c1 existsW /l/a
+			Waiting c1`, event: -1, message: "c1 waits in its lock for something that will never happen, and for no watch, " +
+			"after its last request, existsW /l/a"},
 	})
 }
 

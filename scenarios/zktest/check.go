@@ -62,7 +62,7 @@ type host struct {
 	// The mutex of the cluster guards these fields, and the history.
 	objects int32
 	known   []func() []string // the znodes that recipe objects answer for
-	over    bool              // programs wait for good, and what they do when their connections are closed does not count
+	over    bool              // programs wait for good; what they do at the end is not recorded
 }
 
 // programs runs the programs of a scenario until all have ended.
