@@ -275,5 +275,5 @@ func readStrictly(name, format string, x interface{ check() error }) error {
 	return nil
 }
 
-var errNoShards = errors.New("expected folders of parts, which check, and prove with -split or -obligations, leave with " +
-	"-shard and -o, or folders of these")
+var errNoShards = errors.New("expected folders of parts, which check, and prove with -split or -obligations, leave " +
+	"with -shard and -o, or folders of these")
