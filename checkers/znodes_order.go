@@ -12,7 +12,8 @@ import (
 // zxids. A txn of nobody (the setup, the end of a session) is a write of its own.
 func (z Znodes) executed(h *history.History, r *register) (writes []*access, v Verdict) {
 	var s znodeState
-	var open []*access // called, not answered before this txn, without a txn
+	var open []*access // called, and not answered before this txn
+	m := authors{of: map[*access]int{}}
 	next := 0
 	for _, i := range r.txns {
 		for ; next < len(r.ops) && r.ops[next].call < i; next++ {
@@ -25,43 +26,100 @@ func (z Znodes) executed(h *history.History, r *register) (writes []*access, v V
 		if e.Zxid <= s.last {
 			return nil, violated(z, i, "the %s of %s has zxid 0x%x, and an earlier txn has 0x%x", op, r.path, e.Zxid, s.last)
 		}
-		a := &access{op: op, path: r.path, data: e.Data, expected: -1, call: i, ret: i}
-		if e.Client != 0 {
-			if a = s.author(open, op, e); a == nil {
-				return nil, violated(z, i, "no operation of c%d explains its %s of %s with zxid 0x%x", e.Client, op, r.path, e.Zxid)
-			}
+		a := &access{op: op, path: r.path, data: e.Data, expected: -1, call: i, ret: i, zxid: e.Zxid}
+		open = drop(open, func(x *access) bool { return x.ret < i })
+		if e.Client == 0 {
+			m.add(a, nil)
+		} else if !m.add(nil, s.fitting(open, op, e)) {
+			return nil, violated(z, i, "no operation of c%d explains its %s of %s with zxid 0x%x", e.Client, op, r.path, e.Zxid)
 		}
-		open = drop(open, func(x *access) bool { return x == a || x.ret < i })
-		a.zxid = e.Zxid
 		if err, next := s.execute(a); err == nil {
 			s = next
 		} else {
 			return nil, violated(z, i, "the %s of %s with zxid 0x%x should have failed: %v", op, r.path, e.Zxid, err)
 		}
-		if e.Client == 0 {
-			a.version, a.mzxid = s.version, s.mzxid
-		}
-		writes = append(writes, a)
+		a.version, a.mzxid = s.version, s.mzxid // for a txn of nobody
 	}
 	for _, a := range r.ops {
-		if a.writes() && !a.unknown && a.zxid == 0 {
+		if _, done := m.of[a]; a.writes() && !a.unknown && !done && !m.claim(a, map[int]bool{}) {
 			return nil, violated(z, a.ret, "no txn did %s", a)
 		}
 	}
-	return writes, Verdict{}
+	for k, a := range m.by {
+		a.zxid = h.Events[r.txns[k]].Zxid
+	}
+	return m.by, Verdict{}
 }
 
-// author returns the open operation that the txn e executed. It is of the same client, and fits. Of several it is the
-// one that was answered first, because those with unknown outcomes need no txn.
-func (s znodeState) author(open []*access, op string, e *history.Event) (best *access) {
+// fitting returns the open operations that may have executed the txn e.
+func (s znodeState) fitting(open []*access, op string, e *history.Event) (list []*access) {
 	for _, a := range open {
-		fits := a.op == op && a.client == e.Client && (op == "delete" || a.data == e.Data) &&
-			(op == "create" || a.expected == -1 || a.expected == s.version)
-		if fits && (best == nil || a.ret < best.ret) {
-			best = a
+		if a.op == op && a.client == e.Client && (op == "delete" || a.data == e.Data) &&
+			(op == "create" || a.expected == -1 || a.expected == s.version) {
+			list = append(list, a)
 		}
 	}
-	return best
+	return list
+}
+
+// authors tells which operation has executed which txn: a matching in a bipartite graph. Every txn needs an operation,
+// and every operation that was answered needs a txn. Where the first choice leaves one without, others give way along
+// an augmenting path, which leaves none of them without.
+type authors struct {
+	by  []*access       // of each txn
+	fit [][]*access     // which operations may have executed it
+	of  map[*access]int // the txn of an operation
+}
+
+// add adds a txn that was executed by a, or by one of fit. It returns false if none of these is left. Of several that
+// are free it takes the one that was answered first.
+func (m *authors) add(a *access, fit []*access) bool {
+	for _, x := range fit {
+		if _, taken := m.of[x]; !taken && (a == nil || x.ret < a.ret) {
+			a = x
+		}
+	}
+	k := len(m.by)
+	m.by, m.fit = append(m.by, a), append(m.fit, fit)
+	if a != nil {
+		m.of[a] = k
+		return true
+	}
+	return m.find(k, map[*access]bool{})
+}
+
+// find gives the txn k another operation.
+func (m *authors) find(k int, tried map[*access]bool) bool {
+	for _, a := range m.fit[k] {
+		if tried[a] {
+			continue
+		}
+		tried[a] = true
+		if other, taken := m.of[a]; !taken || m.find(other, tried) {
+			m.by[k], m.of[a] = a, k
+			return true
+		}
+	}
+	return false
+}
+
+// claim gives the operation a, which was answered, a txn of its own.
+func (m *authors) claim(a *access, tried map[int]bool) bool {
+	for k, fit := range m.fit {
+		if tried[k] || !slices.Contains(fit, a) {
+			continue
+		}
+		tried[k] = true
+		b := m.by[k]
+		if b.unknown {
+			delete(m.of, b)
+		} else if !m.claim(b, tried) {
+			continue
+		}
+		m.by[k], m.of[a] = a, k
+		return true
+	}
+	return false
 }
 
 // inZxidOrder checks that the writes, in the order of their zxids, and the other

@@ -239,6 +239,28 @@ func TestZnodesSayWhatDoesNotFit(t *testing.T) {
 			changed c1 /r "b" z2
 			return c2 o2 get /r "a" z1
 			return c1 o1 set /r n1 z2`},
+		{name: "two deletes of unknown outcome, the later of which was done first", text: made + `
+			invoke c1 o1 delete /r any
+			return c1 o1 delete /r: lost
+			invoke c1 o1 set /r "b" any
+			changed c1 /r "b" z2
+			return c1 o1 set /r n1 z2
+			invoke c1 o1 delete /r n1
+			deleted c1 /r z3
+			return c1 o1 delete /r: lost
+			invoke c1 o1 create /r "c" n0
+			created c1 /r "c" z4
+			return c1 o1 create /r
+			deleted c1 /r z5`},
+		{name: "three sets of one value, of which the one that may come at any time came last", text: made + `
+			invoke c1 o1 set /r "x" any
+			invoke c1 o2 set /r "x" n0
+			invoke c1 o3 set /r "x" n1
+			changed c1 /r "x" z2
+			changed c1 /r "x" z3
+			return c1 o1 set /r n2 z3
+			return c1 o2 set /r n1 z2
+			return c1 o3 set /r: lost`},
 		{name: "a stale read", text: made + `
 			invoke c1 o1 set /r "b" n0
 			changed c1 /r "b" z2
