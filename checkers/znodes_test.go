@@ -226,20 +226,15 @@ func TestTheOrderOfZxidsAndPorcupineAgree(t *testing.T) {
 	}
 }
 
-func TestZnodesSayWhatDoesNotFit(t *testing.T) {
-	const made = `
+const oneZnode = `
 		invoke c1 o1 create /r "a" n0
 		created c1 /r "a" z1
 		return c1 o1 create /r
 		`
+
+func TestAnOperationGivesWayWhereAnotherTxnMayBeItsOwn(t *testing.T) {
 	judge(t, Znodes{}, []judgement{
-		{name: "a read in time", text: made + `
-			invoke c2 o2 get /r
-			invoke c1 o1 set /r "b" n0
-			changed c1 /r "b" z2
-			return c2 o2 get /r "a" z1
-			return c1 o1 set /r n1 z2`},
-		{name: "two deletes of unknown outcome, the later of which was done first", text: made + `
+		{name: "two deletes of unknown outcome, the later of which was done first", text: oneZnode + `
 			invoke c1 o1 delete /r any
 			return c1 o1 delete /r: lost
 			invoke c1 o1 set /r "b" any
@@ -252,7 +247,7 @@ func TestZnodesSayWhatDoesNotFit(t *testing.T) {
 			created c1 /r "c" z4
 			return c1 o1 create /r
 			deleted c1 /r z5`},
-		{name: "three sets of one value, of which the one that may come at any time came last", text: made + `
+		{name: "three sets of one value, of which the one that may come at any time came last", text: oneZnode + `
 			invoke c1 o1 set /r "x" any
 			invoke c1 o2 set /r "x" n0
 			invoke c1 o3 set /r "x" n1
@@ -261,7 +256,18 @@ func TestZnodesSayWhatDoesNotFit(t *testing.T) {
 			return c1 o1 set /r n2 z3
 			return c1 o2 set /r n1 z2
 			return c1 o3 set /r: lost`},
-		{name: "a stale read", text: made + `
+	})
+}
+
+func TestZnodesSayWhatDoesNotFit(t *testing.T) {
+	judge(t, Znodes{}, []judgement{
+		{name: "a read in time", text: oneZnode + `
+			invoke c2 o2 get /r
+			invoke c1 o1 set /r "b" n0
+			changed c1 /r "b" z2
+			return c2 o2 get /r "a" z1
+			return c1 o1 set /r n1 z2`},
+		{name: "a stale read", text: oneZnode + `
 			invoke c1 o1 set /r "b" n0
 			changed c1 /r "b" z2
 			return c1 o1 set /r n1 z2
@@ -269,34 +275,34 @@ func TestZnodesSayWhatDoesNotFit(t *testing.T) {
 			return c2 o2 get /r "a" z1`, event: 7,
 			message: `no state of the znode between call and answer explains c2's get of /r, which read "a" of version 0, ` +
 				`mzxid 0x1`},
-		{name: "a write that was answered and not done", text: made + `
+		{name: "a write that was answered and not done", text: oneZnode + `
 			invoke c1 o1 set /r "b" n0
 			return c1 o1 set /r n1 z2`, event: 4,
 			message: "no txn did c1's set of /r, which made version 1, mzxid 0x2"},
-		{name: "a write that was done twice", text: made + `
+		{name: "a write that was done twice", text: oneZnode + `
 			invoke c1 o1 set /r "b" n0
 			changed c1 /r "b" z2
 			return c1 o1 set /r n1 z2
 			changed c1 /r "b" z3`, event: 6,
 			message: "no operation of c1 explains its set of /r with zxid 0x3"},
-		{name: "a condition that did not hold", text: made + `
+		{name: "a condition that did not hold", text: oneZnode + `
 			invoke c1 o1 set /r "b" n7
 			changed c1 /r "b" z2
 			return c1 o1 set /r n1 z2`, event: 4,
 			message: "no operation of c1 explains its set of /r with zxid 0x2"},
-		{name: "a wrong answer", text: made + `
+		{name: "a wrong answer", text: oneZnode + `
 			invoke c1 o1 set /r "b" n0
 			changed c1 /r "b" z2
 			return c1 o1 set /r n5 z2`, event: 5,
 			message: "the writes with lower zxids do not explain c1's set of /r, which made version 5, mzxid 0x2"},
-		{name: "a znode that is there after all", text: made + `
+		{name: "a znode that is there after all", text: oneZnode + `
 			invoke c1 o1 delete /r any
 			return c1 o1 delete /r: zk: node does not exist`, event: 4,
 			message: "no state of the znode between call and answer explains c1's delete of /r, which failed: zk: node does " +
 				"not exist"},
-		{name: "zxids that go back", text: made + `
+		{name: "zxids that go back", text: oneZnode + `
 			deleted c1 /r z1`, event: 3, message: "the delete of /r has zxid 0x1, and an earlier txn has 0x1"},
-		{name: "a txn on what is not there", text: made + `
+		{name: "a txn on what is not there", text: oneZnode + `
 			deleted c0 /r z2
 			changed c0 /r "x" z3`, event: 4, message: "the set of /r with zxid 0x3 should have failed: zk: node does not exist"},
 	})
