@@ -49,9 +49,9 @@ func (b Barrier) Monitor() Monitor {
 type gates struct {
 	recipeEvents
 	Barrier
-	possible []gate // none covers another
-	underway []gateOp
-	holder   int32 // the client whose hold was the last to end
+	possible []gate    // none covers another
+	underway []ongoing // the place of each is its bit in done; a free place has no op
+	holder   int32     // the client whose hold was the last to end
 }
 
 // gate is one possible state: whether the barrier is held, which of the operations under way have taken effect, and how
@@ -60,13 +60,6 @@ type gate struct {
 	held  bool
 	spare int
 	done  uint64
-}
-
-// gateOp is an operation under way; its place in the list is its bit in done. A
-// free place has no op.
-type gateOp struct {
-	caller
-	op string
 }
 
 func isGateOp(op string) bool { return op == "hold" || op == "release" || op == "wait" }
@@ -102,7 +95,7 @@ func (s *gates) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Invoke && isGateOp(e.Op):
 		s.begin(e)
 	case e.Kind == history.Return && isGateOp(e.Op):
-		if !s.end(gateOp{callerOf(e), e.Op}, e.Err == nil) {
+		if !s.end(ongoingOf(e), e.Err == nil) {
 			return violated(s, i, "c%d passed, but the barrier was held all the time that it waited, the last hold being that "+
 				"of c%d", e.Client, s.holder)
 		}
@@ -121,12 +114,12 @@ func (s *gates) Step(h *history.History, i int) Verdict {
 
 // begin notes an operation.
 func (s *gates) begin(e *history.Event) {
-	i := slices.Index(s.underway, gateOp{})
+	i := slices.Index(s.underway, ongoing{})
 	if i < 0 {
 		i = len(s.underway)
-		s.underway = append(s.underway, gateOp{})
+		s.underway = append(s.underway, ongoing{})
 	}
-	s.underway[i] = gateOp{callerOf(e), e.Op}
+	s.underway[i] = ongoingOf(e)
 	if e.Op == "wait" {
 		for k := range s.possible {
 			s.possible[k].pass(1 << i)
@@ -143,7 +136,7 @@ func (g *gate) pass(waits uint64) {
 
 // end removes an operation. If it succeeded, end also removes every way in which it has had no effect. It returns false
 // when no way is left.
-func (s *gates) end(x gateOp, success bool) bool {
+func (s *gates) end(x ongoing, success bool) bool {
 	i := slices.Index(s.underway, x)
 	if i < 0 {
 		return true // there is no such operation
@@ -157,7 +150,7 @@ func (s *gates) end(x gateOp, success bool) bool {
 // may a failed hold, but it need not be considered: it could only keep somebody from passing.
 func (s *gates) forget(i int, success bool) {
 	release := s.underway[i].op == "release"
-	s.underway[i] = gateOp{}
+	s.underway[i] = ongoing{}
 	old := s.possible
 	s.possible = nil
 	for _, g := range old {

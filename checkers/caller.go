@@ -17,11 +17,11 @@ func (c caller) who() caller { return c }
 // ongoing is an operation in progress. An object may have several of different names, as when one goroutine waits at a
 // barrier and another one opens it.
 type ongoing struct {
-	object int32
-	op     string
+	caller
+	op string
 }
 
-func ongoingOf(e *history.Event) ongoing { return ongoing{e.Object, e.Op} }
+func ongoingOf(e *history.Event) ongoing { return ongoing{callerOf(e), e.Op} }
 
 // pending are the objects whose calls had begun when a znode of their client was deleted. If there are none, the client
 // has recorded no call: what such a client waits for, it has waited for all the time.

@@ -77,8 +77,7 @@ type tenure struct {
 
 // naming is an operation in progress.
 type naming struct {
-	caller
-	op    string
+	ongoing
 	name  string
 	value int64
 	begin int  // position
@@ -138,7 +137,7 @@ func (a naming) registers() bool { return a.value != 0 && !a.own }
 func (t *tenures) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	me := caller{e.Client, e.Object}
-	same := func(a naming) bool { return a.caller == me && a.op == e.Op }
+	same := func(a naming) bool { return a.ongoing == ongoingOf(e) }
 	at := slices.IndexFunc(t.asked, same)
 	switch {
 	case e.Op != "register" && e.Op != "unregister" && e.Op != "resolve" && e.Kind != history.Crashed:
@@ -146,7 +145,7 @@ func (t *tenures) Step(h *history.History, i int) Verdict {
 		if !slices.Contains(t.seen, me) {
 			t.seen = append(t.seen, me)
 		}
-		a := naming{me, e.Op, e.Path, e.Value, i, false}
+		a := naming{ongoingOf(e), e.Path, e.Value, i, false}
 		if e.Op == "unregister" {
 			mine := func(x tenure) bool { return x.name == e.Path && x.caller == me }
 			if k := slices.IndexFunc(t.owned, mine); k >= 0 {
@@ -167,7 +166,7 @@ func (t *tenures) Step(h *history.History, i int) Verdict {
 		case a.own && e.OK:
 			return violated(t, i, "c%d could not unregister %s, which it has registered and not given up", e.Client, a.name)
 		case e.Op == "register":
-			t.void = append(t.void, naming{me, a.op, a.name, a.value, i, false})
+			t.void = append(t.void, naming{a.ongoing, a.name, a.value, i, false})
 		}
 	case e.Kind == history.Crashed:
 		t.void = drop(t.void, func(x naming) bool { return x.client == e.Client })
@@ -244,7 +243,7 @@ func (t *tenures) answer(e *history.Event, i int, a naming) Verdict {
 	case e.Op == "unregister" && t.never(e.Client, e.Path):
 		return violated(t, i, "c%d has unregistered %s, which it has never registered", e.Client, e.Path)
 	case a.own:
-		t.past = append(t.past, naming{a.caller, a.op, a.name, a.value, i, false})
+		t.past = append(t.past, naming{a.ongoing, a.name, a.value, i, false})
 	case e.Op == "resolve":
 		for _, x := range t.past {
 			if x.name == e.Path && x.value == e.Value && x.begin < a.begin {

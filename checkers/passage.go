@@ -49,7 +49,7 @@ func (Passage) Monitor() Monitor { return &passages{} }
 type passages struct {
 	Passage
 	calm  bool
-	open  []gateOp // operations in progress
+	open  []ongoing // operations in progress
 	waits []passing
 }
 
@@ -75,8 +75,8 @@ func (m *passages) Step(h *history.History, i int) Verdict {
 	k := find(m.waits, callerOf(e))
 	switch e.Kind {
 	case history.Invoke, history.Return:
-		x := gateOp{callerOf(e), e.Op}
-		if m.open = drop(m.open, func(y gateOp) bool { return y == x }); e.Kind == history.Invoke {
+		x := ongoingOf(e)
+		if m.open = drop(m.open, func(y ongoing) bool { return y == x }); e.Kind == history.Invoke {
 			m.open = append(m.open, x)
 		}
 	}
@@ -84,7 +84,7 @@ func (m *passages) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Calm:
 		m.calm = true
 	case e.Kind == history.Crashed:
-		m.open = drop(m.open, func(x gateOp) bool { return x.client == e.Client })
+		m.open = drop(m.open, func(x ongoing) bool { return x.client == e.Client })
 		m.waits = drop(m.waits, func(w passing) bool { return w.client == e.Client })
 	case e.Kind == history.Session || e.Kind == history.Call || e.Kind == history.Reply:
 		m.looks(e)

@@ -3,7 +3,6 @@ package judge
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -206,7 +205,9 @@ func ahead(h *history.History, open map[int32]*history.Event) map[string]bool {
 	for i := range h.Events {
 		switch e := &h.Events[i]; e.Kind {
 		case history.Created:
-			list[e.Path] = list[e.Path] || excess[e.Path] > 0
+			if excess[e.Path] > 0 {
+				list[e.Path] = true
+			}
 			now[e.Path], excess[e.Path] = 0, 0
 		case history.Changed:
 			now[e.Path]++
@@ -215,7 +216,6 @@ func ahead(h *history.History, open map[int32]*history.Event) map[string]bool {
 			}
 		}
 	}
-	maps.DeleteFunc(list, func(_ string, is bool) bool { return !is })
 	for path, n := range excess { // order-free: a set
 		if n > 0 {
 			list[path] = true

@@ -29,7 +29,6 @@ type Runner struct {
 	injector  faults.Injector
 	plan      faults.Plan
 	resource  *Resource
-	objects   int32
 	processes []Process
 	cancels   bool              // the plan cancels contexts
 	known     []func() []string // of all recipe objects, with their clients
@@ -251,7 +250,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	}
 	r.reply = nil
 	r.injector.Reset(p.Faults)
-	r.resource.written, r.resource.seen, r.objects = 0, 0, 0
+	r.resource.written, r.resource.seen = 0, 0
 	r.known, r.owners, r.ordinals = r.known[:0], r.owners[:0], r.ordinals[:0]
 	clients, rounds := s.Size(&p)
 	if s.Outside != nil {
@@ -349,8 +348,8 @@ func (h *simHost) Record(e history.Event) {
 }
 
 func (h *simHost) NewObject() (id, nth int32) {
-	h.objects++
-	return h.objects, h.ordinals[h.objects-1]
+	n := len(h.ordinals) // the last is that of the object, which is known
+	return int32(n), h.ordinals[n-1]
 }
 
 func (h *simHost) Know(p *Process, znodes func() []string) {
