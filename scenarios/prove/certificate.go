@@ -126,6 +126,11 @@ func (c *Claim) String() string {
 	return b.String()
 }
 
+// whole returns the claim with its checkers.
+func (c *Claim) whole() string {
+	return fmt.Sprintf("%v, checkers %s", c, strings.Join(c.Checkers, ","))
+}
+
 // String returns the certificate in one line.
 func (c *Certificate) String() string {
 	var b strings.Builder

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"zksim/faults"
+	"zksim/internal/files"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
 	"zksim/sim"
@@ -144,7 +145,7 @@ func (x *checkpoint) place(places map[*point]int, p *point) int {
 }
 
 func (p *prover) write(x *checkpoint) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(p.Checkpoint), filepath.Base(p.Checkpoint)+".*")
+	f, err := files.Create(filepath.Dir(p.Checkpoint), filepath.Base(p.Checkpoint))
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
@@ -184,8 +185,8 @@ func (p *prover) resume() (*checkpoint, error) {
 		return nil, fmt.Errorf("checkpoint: %s is not a complete %s", p.Checkpoint, checkpointFormat)
 	}
 	if !reflect.DeepEqual(x.Claim, p.result.Claim) {
-		return nil, fmt.Errorf("checkpoint: %s is of another search, %+v; this one is %+v", p.Checkpoint, x.Claim,
-			p.result.Claim)
+		return nil, fmt.Errorf("checkpoint: %s is of another search, %v; this one is %v", p.Checkpoint,
+			x.Claim.whole(), p.result.Claim.whole())
 	}
 	code, err := p.probe()
 	if err != nil {

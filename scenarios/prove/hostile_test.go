@@ -127,12 +127,27 @@ func TestCheckpointsWhosePartsDoNotFitAreRefused(t *testing.T) {
 	}
 }
 
+// A colleague or another job may go on from it.
+func TestTheUmaskDecidesWhoMayReadACheckpoint(t *testing.T) {
+	file := halfway(t, about(t, "queue/claims", "disconnect=1", -1))
+	write(t, file+".usual", nil)
+	is, err := os.Stat(file)
+	usual, other := os.Stat(file + ".usual")
+	if err := errors.Join(err, other); err != nil {
+		t.Fatal(err)
+	}
+	if is.Mode() != usual.Mode() {
+		t.Errorf("the checkpoint has mode %v, other files have %v", is.Mode(), usual.Mode())
+	}
+}
+
 func TestACheckpointIsOfOneScopeAndOneProgram(t *testing.T) {
 	sc := about(t, "queue/claims", "disconnect=1", -1)
 	file := halfway(t, sc)
 	other := sc
 	other.Order++
-	refused(t, other, file, "is of another search")
+	refused(t, other, file, "is of another search, queue/claims with 2 clients, ")
+	refused(t, other, file, ", order 2, all reductions, checkers lost-item,")
 	other = sc
 	changed := *sc.Scenario
 	changed.Program = func(p *engine.Process) { p.Step(); sc.Scenario.Program(p) }
