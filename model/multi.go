@@ -110,7 +110,7 @@ func (s *Server) multi(t *Txn, res *Response) {
 		}
 		sub.Op = resultOp(r)
 	}
-	s.inMulti, s.quotas.frozen = false, nil
+	s.inMulti, s.quotas.frozen, s.past = false, nil, nil
 	if failed < 0 {
 		return
 	}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -63,6 +64,42 @@ func TestTheSequenceEndsWhereTheCounterDoes(t *testing.T) {
 	}
 	if got := create("/p/m-", zk.FlagSequence); got.Path != "/p/m-2147483647" {
 		t.Errorf("create after the delete: %v %q", got.Err, got.Path)
+	}
+}
+
+// TestAMultiGoesOnWithNegativeNumbers has what a real server answers to a multi of sequential creates: the leader
+// numbers them before any of them is applied. The counter itself stays at its end.
+func TestAMultiGoesOnWithNegativeNumbers(t *testing.T) {
+	s := NewServer(Config{})
+	s.OnEvent = func(*Conn, Event) {}
+	var res Response
+	zxid := int64(0)
+	multi := func(prefixes ...string) (got string) {
+		r := &Request{Op: OpMulti}
+		for _, prefix := range prefixes {
+			r.Ops = append(r.Ops, Request{Op: OpCreate, Path: prefix, Flags: zk.FlagSequence, ACL: open})
+		}
+		zxid++
+		s.Apply(&Txn{Zxid: zxid, Req: r}, &res)
+		for _, x := range res.Results {
+			got += fmt.Sprintf(" %v%s", x.Err, x.Path)
+		}
+		s.Read(&Conn{}, &Request{Op: OpExists, Path: "/p"}, &res)
+		return fmt.Sprintf("%s, cversion %d, pzxid %d", got, res.Stat.Cversion, res.Stat.Pzxid)
+	}
+	zxid++
+	s.Apply(&Txn{Zxid: zxid, Req: &Request{Op: OpCreate, Path: "/p", ACL: open}}, &res)
+	s.SetCounter("/p", math.MaxInt32-1)
+	for _, step := range []struct{ got, want string }{
+		{multi("/p/n-", "/p/n-", "/p/n-"),
+			" OK/p/n-2147483646 OK/p/n-2147483647 OK/p/n--2147483648, cversion -5, pzxid 2"},
+		{multi("/p/m-", "/p/m-"), " OK/p/m-2147483647 OK/p/m--2147483648, cversion -7, pzxid 2"},
+		{multi("/p/m-", "/p/k-"), " NODEEXISTS RUNTIMEINCONSISTENCY, cversion -7, pzxid 2"},
+		{multi("/p/k-", "/p/m-"), " OK NODEEXISTS, cversion -7, pzxid 2"},
+	} {
+		if step.got != step.want {
+			t.Errorf("got%s, expected%s", step.got, step.want)
+		}
 	}
 }
 

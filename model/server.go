@@ -42,12 +42,15 @@ type Server struct {
 	inMulti  bool
 	triggers []trigger
 	told     []*Conn
-	undo     []undo
-	mortal   []*node // containers and ttl znodes
-	scratch  []*node
-	gone     []*node // unlinked by the txn in progress
-	free     []*node
-	spare    []*session
+	// past is how many children the multi in progress has made in a znode since the counter of its creates ended. The
+	// multi is numbered before it is applied, so its own sequential names go on: to -2147483648 and then up.
+	past    map[*node]int32
+	undo    []undo
+	mortal  []*node // containers and ttl znodes
+	scratch []*node
+	gone    []*node // unlinked by the txn in progress
+	free    []*node
+	spare   []*session
 }
 
 // session is what every replica knows of a session.

@@ -94,7 +94,7 @@ func (s *Server) create(t *Txn, r *Request, res *Response) Code {
 	}
 	path := r.Path
 	if sequential {
-		path = sequenceName(path, parent.creates)
+		path = sequenceName(path, parent.creates+s.past[parent])
 	}
 	if !ValidPath(path) {
 		return BadArguments
@@ -146,10 +146,15 @@ func (s *Server) link(t *Txn, n, p *node) {
 	n.ctime, n.mtime = t.Time, t.Time
 	p.attach(n)
 	if p.creates != math.MaxInt32 {
-		// The counter only grows. At its end it stays, and so do pzxid and every later sequential name with the same
-		// prefix.
+		// The counter only grows. At its end it stays, and so do pzxid and the first sequential name of every later txn
+		// with the same prefix.
 		p.creates++
 		p.pzxid = t.Zxid
+	} else if s.inMulti {
+		if s.past == nil {
+			s.past = map[*node]int32{}
+		}
+		s.past[p]++
 	}
 	s.nodes[n.path] = n
 	s.own(n)

@@ -136,8 +136,8 @@ func owner(name string) string {
 }
 
 // repeats reports whether a sequence number is from the end of the numbers. There the server's counter stays at
-// 2147483647 (and creates in flight at that moment get negative numbers), so numbers repeat and do not tell the
-// order.
+// 2147483647 (and creates in flight at that moment, or later in one multi, get negative numbers), so numbers repeat
+// and do not tell the order.
 func repeats(n int64) bool { return n < 0 || n == math.MaxInt32 }
 
 // ordered returns the contenders among names in the order of the queue.
