@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha1"
 	"encoding/base64"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -208,12 +209,15 @@ func comparesNull(list []zk.ACL) bool {
 	return false
 }
 
+// secret is what a reader does not see of a digest identity. As Java's dot matches no line terminator, it ends there.
+var secret = regexp.MustCompile(":[^\n\r\u0085\u2028\u2029]*")
+
 // masked returns the list without the digests, for a reader that may not administer the znode.
 func (a *acl) masked() []zk.ACL {
 	list := slices.Clone(a.list)
 	for i, e := range list {
-		if user, _, ok := strings.Cut(e.ID, ":"); ok && e.Scheme == "digest" {
-			list[i].ID = user + ":x"
+		if e.Scheme == "digest" {
+			list[i].ID = secret.ReplaceAllString(e.ID, ":x")
 		}
 	}
 	return list

@@ -69,3 +69,14 @@ func TestAuthEntriesOfManyIdentitiesComeToAnEnd(t *testing.T) {
 		t.Errorf("%s, expected InvalidACL", code)
 	}
 }
+
+// The answers are those of a real server, which replaces by a regular expression.
+func TestADigestIsMaskedUpToTheEndOfItsLine(t *testing.T) {
+	for id, want := range map[string]string{"a:b": "a:x", "a:b:": "a:x", ":": ":x", "a:b\nc": "a:x\nc", "a\nx:b": "a\nx:x",
+		"a:\n:": "a:x\n:x", "a:b\r\nc\u0085d\u2028e\u2029f": "a:x\r\nc\u0085d\u2028e\u2029f"} {
+		a := acl{list: []zk.ACL{{Perms: zk.PermRead, Scheme: "digest", ID: id}, {Scheme: "ip", ID: "1:2"}}}
+		if got := a.masked(); got[0].ID != want || got[1].ID != "1:2" {
+			t.Errorf("%q: %q, expected %q", id, got, want)
+		}
+	}
+}
