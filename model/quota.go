@@ -159,13 +159,17 @@ func (t statsTrack) get(key string) int64 {
 }
 
 // parseStats parses "count=2,bytes=5=;byteHardLimit=5;countHardLimit=2": pairs separated by commas and semicolons.
-// The second pair may have a stray equals sign, so that old servers can read it. A pair without a valid number is
-// ignored; a real server ends when it counts with one.
+// The second pair may have a stray equals sign, so that old servers can read it. What follows such a sign is ignored,
+// and nothing before it is -1. A pair without a valid number is ignored; a real server ends when it counts with one.
 func parseStats(data []byte) statsTrack {
 	t := statsTrack{}
 	for _, pair := range strings.FieldsFunc(string(data), func(r rune) bool { return r == ',' || r == ';' }) {
 		key, value, _ := strings.Cut(pair, "=")
-		if n, err := strconv.ParseInt(strings.TrimRight(value, "="), 10, 64); err == nil {
+		value, _, more := strings.Cut(value, "=")
+		if more && value == "" {
+			value = "-1"
+		}
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
 			t[key] = n
 		}
 	}
