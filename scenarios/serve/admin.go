@@ -78,14 +78,14 @@ func (e *Ensemble) command(server int, name string) fields {
 	var answer fields
 	err := e.do(nil, func() error {
 		e.awaitServer(server)
-		if e.nodes[server].killed || e.closed || !e.serves() && primary != "ruok" {
+		if e.nodes[server].killed || e.closed || !e.serves() && primary != "environment" {
 			return errors.New(strings.TrimSpace(notServing))
 		}
 		answer = f(e, server)
 		return nil
 	})
 	if err != nil {
-		return fields{"command": primary, "error": err.Error()}
+		return fields{"command": name, "error": err.Error()}
 	}
 	answer["command"] = primary
 	if _, failed := answer["error"]; !failed {

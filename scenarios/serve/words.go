@@ -111,7 +111,7 @@ func (e *Ensemble) resetConnections(server int) {
 	}
 }
 
-// notServing is the answer of a server without a quorum.
+// notServing is the answer of a server without a quorum to most words.
 const notServing = "This ZooKeeper instance is not currently serving requests\n"
 
 // word answers a four-letter word.
@@ -119,8 +119,11 @@ func (c *conn) word(word string, answer func(c *conn) string) {
 	c.e.do(c, func() error {
 		c.e.awaitServer(c.server)
 		text := notServing
-		if c.e.serves() || word == "ruok" {
+		switch {
+		case c.e.serves(), word == "ruok", word == "envi":
 			text = answer(c)
+		case word == "isro":
+			text = "null"
 		}
 		c.told = true
 		c.mu.Lock()

@@ -133,3 +133,37 @@ func TestConsTellsOfTheLastAnswerAsARealServer(t *testing.T) {
 		t.Errorf("admin server: %v", x)
 	}
 }
+
+// What a real server answers when the other two of three are down. It gives an error the name that was asked for.
+func TestAServerWithoutAQuorumAnswersAFewWords(t *testing.T) {
+	t.Parallel()
+	e := start(t, Options{Nodes: 3})
+	for k := 1; k <= 2; k++ {
+		if err := e.Kill(k); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name := range words {
+		want := notServing
+		switch name {
+		case "ruok":
+			want = "imok"
+		case "isro":
+			want = "null"
+		case "envi":
+			want = "Environment:\n"
+		}
+		if got := word(t, e.Addrs()[2], name); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q, expected %q", name, got, want)
+		}
+	}
+	for name, want := range map[string]string{"ruok": notServing, "stats": notServing, "stat": notServing, "env": ""} {
+		answer := e.command(2, name)
+		if failed, _ := answer["error"].(string); failed != strings.TrimSpace(want) {
+			t.Errorf("%s: %v, expected %q", name, answer, want)
+		}
+		if want != "" && answer["command"] != name {
+			t.Errorf("%s: %v", name, answer)
+		}
+	}
+}
