@@ -44,13 +44,15 @@ func (e *Ensemble) Admin(addr, token string) (urls []string, err error) {
 // AdminHandler returns the admin server of server k, 1 for s1, for use in the caller's own HTTP server.
 func (e *Ensemble) AdminHandler(k int, token string) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /commands", func(w http.ResponseWriter, _ *http.Request) {
+	list := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html;charset=utf-8")
 		for _, name := range slices.Sorted(maps.Keys(commands)) {
 			fmt.Fprintf(w, "<a href=\"/commands/%s\">%s</a>\n<br/>\n", name, name)
 		}
-	})
-	mux.HandleFunc("GET /commands/{name}", func(w http.ResponseWriter, r *http.Request) {
+	}
+	mux.HandleFunc("GET /commands", list)
+	mux.HandleFunc("GET /commands/{$}", list)
+	mux.HandleFunc("GET /commands/{name...}", func(w http.ResponseWriter, r *http.Request) {
 		answer := e.command(k-1, r.PathValue("name"))
 		b, err := json.MarshalIndent(answer, "", "  ")
 		if err != nil { // all values are numbers, strings and lists
@@ -166,7 +168,7 @@ func (e *Ensemble) serverStats(server int) fields {
 		"server_stats": fields{"packets_sent": s.sent, "packets_received": s.received, "fsync_threshold_exceed_count": 0,
 			"client_response_stats": response, "provider_null": false, "data_dir_size": 0, "log_dir_size": 0,
 			"server_state": e.mode(server), "last_processed_zxid": store.Zxid(), "outstanding_requests": e.outstanding(server),
-			"avg_latency": 0.0, "max_latency": 0, "min_latency": 0, "num_alive_client_connections": len(e.at(server)),
+			"avg_latency": noLatency, "max_latency": 0, "min_latency": 0, "num_alive_client_connections": len(e.at(server)),
 			"uptime": time.Since(e.born).Milliseconds(), "auth_failed_count": 0, "non_mtlsremote_conn_count": 0,
 			"non_mtlslocal_conn_count": 0}}
 	if e.mode(server) == "leader" {
@@ -225,6 +227,9 @@ func (e *Ensemble) watchers(server int) map[string][]int64 {
 	return byPath
 }
 
+// noLatency is an average latency of 0. A real server writes it as a number with a decimal point.
+const noLatency = json.Number("0.0")
+
 // figure is a line of mntr without its zk_ prefix.
 type figure struct {
 	key   string
@@ -237,7 +242,7 @@ func (e *Ensemble) figures(server int) []figure {
 	size, watches := store.Size(), 0
 	store.AllWatches(func(*model.Conn, model.Watch) { watches++ })
 	list := []figure{{"version", version}, {"server_state", e.mode(server)}, {"ephemerals_count", size.Ephemerals},
-		{"num_alive_connections", len(e.at(server))}, {"avg_latency", 0.0}, {"min_latency", 0}, {"max_latency", 0},
+		{"num_alive_connections", len(e.at(server))}, {"avg_latency", noLatency}, {"min_latency", 0}, {"max_latency", 0},
 		{"outstanding_requests", e.outstanding(server)}, {"znode_count", size.Znodes},
 		{"global_sessions", len(store.Sessions())}, {"local_sessions", 0}, {"packets_sent", n.stats.sent},
 		{"packets_received", n.stats.received}, {"watch_count", watches}, {"approximate_data_size", size.Bytes},

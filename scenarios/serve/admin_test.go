@@ -96,8 +96,18 @@ func TestTheAdminServerAnswersInTheShapeOfARealOne(t *testing.T) {
 	if x := ask("nope"); x["error"] != "Unknown command: nope" {
 		t.Error(x)
 	}
-	if _, _, text := orderOf(t, "GET", urls[0], ""); strings.Count(text, "<a href") != len(commands) {
-		t.Error(text)
+	if x := ask("ruok/"); x["error"] != "Unknown command: ruok/" {
+		t.Error(x)
+	}
+	for _, url := range []string{urls[0], urls[0] + "/"} {
+		if _, _, text := orderOf(t, "GET", url, ""); strings.Count(text, "<a href") != len(commands) {
+			t.Errorf("%s: %s", url, text)
+		}
+	}
+	for _, name := range []string{"monitor", "stats"} { // a reader may take a number without a point for an integer
+		if _, _, text := orderOf(t, "GET", urls[0]+"/"+name, ""); !strings.Contains(text, `"avg_latency": 0.0`) {
+			t.Error(text)
+		}
 	}
 	if status, _, _ := orderOf(t, "POST", urls[0]+"/ruok", ""); status != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %d", status)

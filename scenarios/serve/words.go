@@ -248,9 +248,6 @@ func (e *Ensemble) serverID(server int) int {
 func (e *Ensemble) mntr(server int) string {
 	var b strings.Builder
 	for _, row := range e.figures(server) {
-		if x, ok := row.value.(float64); ok {
-			row.value = strconv.FormatFloat(x, 'f', 1, 64)
-		}
 		fmt.Fprintf(&b, "zk_%s\t%v\n", row.key, row.value)
 	}
 	return b.String()
