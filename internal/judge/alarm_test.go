@@ -37,6 +37,19 @@ func writing(c int32, zxid int64) history.Event {
 var plainList = history.Event{Kind: history.Reply, Client: 2, Op: "children", Path: "/l", Data: "lock-0000000000",
 	Zxid: 3}
 
+// TestALockBelowTheRootIsOneOfItsFolder has a cache of the root, which waits for nobody, and a writer with the lock.
+func TestALockBelowTheRootIsOneOfItsFolder(t *testing.T) {
+	lock := func(c int32, path string, zxid int64) history.Event {
+		return history.Event{Kind: history.Created, Client: c, Path: path, Zxid: zxid, Session: int64(c)}
+	}
+	j := judge.Judge(&history.History{Events: []history.Event{call(1, "childrenW", "/"), lock(1, "/lock-0000000000", 1),
+		lock(2, "/lock-0000000001", 2), {Kind: history.Reply, Client: 1, Op: "children", Path: "/",
+			Data: "lock-0000000000/lock-0000000001", Zxid: 3}, call(1, "getW", "/lock-0000000001"), writing(1, 4)}},
+		[]judge.Guard{{Path: "/g", Folder: "/"}})
+	judged(t, &j, "lock /, with names of the recipe of the documentation: 2 znodes of 2 clients, 1 time a client saw its "+
+		"own first, ", "fencing: 1 write of /g, which / guards")
+}
+
 func TestOneSessionThatDoesSeveralThingsIsNotBlamed(t *testing.T) {
 	waiting := []history.Event{made(1, 1, 1), made(2, 2, 2), made(3, 3, 3)}
 	for _, x := range []struct {

@@ -267,9 +267,12 @@ func (x *ephemerals) see(e *history.Event) {
 	}
 }
 
+// parentOf returns the path of the znode above another; "/" has itself above it.
+func parentOf(path string) string { return cmp.Or(model.ParentPath(path), "/") }
+
 func (x *ephemerals) made(e *history.Event) {
 	x.gone(e.Path)
-	parent := cmp.Or(model.ParentPath(e.Path), "/")
+	parent := parentOf(e.Path)
 	if x.below[parent] == nil {
 		x.below[parent] = map[string]bool{}
 	}
@@ -319,7 +322,7 @@ func (x *ephemerals) ended(session, zxid int64) {
 func (x *ephemerals) gone(path string) {
 	if e := x.there[path]; e != nil {
 		delete(x.there, path)
-		delete(x.below[cmp.Or(model.ParentPath(path), "/")], path)
+		delete(x.below[parentOf(path)], path)
 		delete(x.of[e.Session], path)
 	}
 }

@@ -3,7 +3,6 @@
 package judge
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/checkers"
-	"zksim/model"
 	"zksim/model/history"
 )
 
@@ -298,7 +296,7 @@ func (j *Judgement) Herd(h *history.History) {
 		if at := (place{x.Path, x.Zxid}); changed[at] == nil {
 			changed[at] = x
 		}
-		parent := place{cmp.Or(model.ParentPath(x.Path), "/"), x.Zxid}
+		parent := place{parentOf(x.Path), x.Zxid}
 		if x.Kind != history.Changed && below[parent] == nil {
 			below[parent] = x
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"zksim/model"
 	"zksim/model/history"
 )
 
@@ -160,7 +159,7 @@ func (l *locks) violation(format string, args ...any) {
 }
 
 func (l *locks) folder(path string) *folder {
-	return l.folders[model.ParentPath(path)]
+	return l.folders[parentOf(path)]
 }
 
 // add adds a waiter that was made, or that is in a listing although no client was told that it was made. A waiter of
@@ -383,7 +382,7 @@ func (l *locks) guard(j *Judgement, g Guard) {
 // unknown reports whether a folder had any znodes.
 func (l *locks) unknown(folder string) bool {
 	return slices.ContainsFunc(l.h.Events, func(e history.Event) bool {
-		return e.Kind == history.Created && model.ParentPath(e.Path) == folder ||
+		return e.Kind == history.Created && parentOf(e.Path) == folder ||
 			e.Kind == history.Reply && (e.Op == "children" || e.Op == "childrenW") && e.Path == folder && e.Data != ""
 	})
 }
@@ -438,7 +437,7 @@ func named(path string) (folder string, number int64, library string, ok bool) {
 	for i := range Namings {
 		if m := Namings[i].Pattern.FindStringSubmatch(name); m != nil {
 			number, err := strconv.ParseInt(m[len(m)-1], 10, 64)
-			return model.ParentPath(path), number, Namings[i].Library, err == nil
+			return parentOf(path), number, Namings[i].Library, err == nil
 		}
 	}
 	return "", 0, "", false
