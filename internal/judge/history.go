@@ -21,7 +21,7 @@ import (
 func (r *Recorder) History() (*history.History, error) {
 	r.mu.Lock()
 	h := &history.History{}
-	h.Reset(len(r.clients))
+	h.Reset(len(r.sessions))
 	h.Outcome = history.Stopped
 	events, gaps := slices.Concat(r.events, r.mute()), r.gaps()
 	r.mu.Unlock()

@@ -3,7 +3,6 @@ package judge
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -26,23 +25,22 @@ const (
 // Recorder makes a history of what clients and servers say on any number of connections. Its methods may be called
 // concurrently.
 type Recorder struct {
-	mu      sync.Mutex
-	events  []history.Event
-	bytes   int                   // of their strings
-	lost    int                   // events beyond the limits
-	clients map[int64]int32       // by session
-	at      map[int64]*Connection // where each session was last opened or reopened
-	owner   map[string]int64      // session of each ephemeral that exists
-	objects int32
-	epoch   int64    // the highest in an answer of a server
-	unknown []string // what could not be followed, one per connection
-	strange int      // number of connections beyond these
-	missed  error    // why the latest client reached no server; nil: it has a session
+	mu       sync.Mutex
+	events   []history.Event
+	bytes    int                // of their strings
+	lost     int                // events beyond the limits
+	sessions map[int64]*session // by id
+	owner    map[string]int64   // session of each ephemeral that exists
+	objects  int32
+	epoch    int64    // the highest in an answer of a server
+	unknown  []string // what could not be followed, one per connection
+	strange  int      // number of connections beyond these
+	missed   error    // why the latest client reached no server; nil: it has a session
 }
 
 // NewRecorder returns a recorder that has heard nothing.
 func NewRecorder() *Recorder {
-	return &Recorder{clients: map[int64]int32{}, at: map[int64]*Connection{}, owner: map[string]int64{}}
+	return &Recorder{sessions: map[int64]*session{}, owner: map[string]int64{}}
 }
 
 // add adds an event. The caller holds the lock.
@@ -85,14 +83,13 @@ type Connection struct {
 	head           []byte // the first bytes of the client, at most wordLen
 	greeted        [2]bool
 	session        int64
-	wanted         int64 // the session that the client had before
+	wanted         int64 // the session that the client had before; 0: none, or its password is wrong
 	client         int32
 	open           []call
 	waiting        int // bytes of the open calls
 	synced         bool
 	deaf           bool // it can no longer be followed
 	closing        bool // its client has asked to close the session
-	closed         bool // ... and was told that it is closed
 	mute           bool // its client sends no more
 }
 
@@ -142,59 +139,6 @@ func (c *Connection) asksByWord() bool {
 // Received records the next bytes of the server, before the client gets them.
 func (c *Connection) Received(b []byte) { c.hear(&c.received, b, c.answer, "a server") }
 
-// Muted records that the client sends no more. It may still get answers, but nothing keeps its session alive.
-func (c *Connection) Muted() {
-	c.r.mu.Lock()
-	defer c.r.mu.Unlock()
-	c.mute = true
-}
-
-// Left records that the client has ended the connection.
-func (c *Connection) Left() { c.ends("") }
-
-// Dropped records that the server has ended the connection, or that it was lost on the way there. The client may come
-// back.
-func (c *Connection) Dropped() { c.ends(dropped) }
-
-// The data of the event that a connection has ended, unless its client has just gone.
-const (
-	dropped = "dropped" // its client did not end it
-	resumed = "resumed" // of the event that a session is there: it was so before anything was heard of it
-	closing = "closing" // the client asked to close its session, and no answer was heard: the C client waits for none
-)
-
-func (c *Connection) ends(how string) {
-	c.r.mu.Lock()
-	defer c.r.mu.Unlock()
-	if c.r.at[c.session] == c { // else the session goes on elsewhere
-		delete(c.r.at, c.session)
-		if !c.closed {
-			c.r.add(c.ending(how))
-		}
-	}
-	c.session = 0
-}
-
-// ending returns the event that the connection has ended.
-func (c *Connection) ending(how string) history.Event {
-	if c.closing {
-		how = closing
-	}
-	return history.Event{Kind: history.Session, Client: c.client, Op: zk.StateDisconnected.String(), Session: c.session,
-		Data: how}
-}
-
-// mute returns the ends of the connections whose clients send no more, and whose servers have not noticed that. The
-// caller holds the lock.
-func (r *Recorder) mute() (list []history.Event) {
-	for _, session := range slices.Sorted(maps.Keys(r.at)) {
-		if c := r.at[session]; c.mute && !c.closed {
-			list = append(list, c.ending(""))
-		}
-	}
-	return list
-}
-
 // hear follows one direction. What it cannot follow ends the recording of this connection; the bytes still go on to the
 // other side.
 func (c *Connection) hear(f *jute.Frames, b []byte, packet func([]byte) error, who string) {
@@ -230,7 +174,9 @@ func (c *Connection) request(packet []byte) error {
 	if !c.greeted[0] {
 		c.greeted[0] = true
 		q, err := jute.ParseConnectRequest(packet)
-		c.wanted = q.Session
+		if err == nil {
+			c.wants(&q)
+		}
 		return err
 	}
 	xid, q, err := jute.ParseRequest(packet)
@@ -274,13 +220,14 @@ func (c *Connection) request(packet []byte) error {
 // the next one.
 func silent(op model.Op) bool { return op == model.OpAuth || op == model.OpSASL }
 
-// judged returns the word of an operation, or "" for a read without a sync, which may see old data.
+// judged returns the word of an operation, or "" for a read that may see old data: without a sync, or while its session
+// has two connections, of which one may lead to a server that is behind.
 func (c *Connection) judged(q *model.Request) string {
 	word := Word(q)
 	if word == "" {
 		c.synced = q.Op == model.OpSync
 	}
-	if word == "get" && !c.synced {
+	if word == "get" && (!c.synced || !c.r.alone(c)) {
 		return ""
 	}
 	return word
@@ -361,31 +308,6 @@ func (c *Connection) remove(i int) call {
 	c.open = slices.Delete(c.open, i, i+1)
 	c.waiting -= x.size
 	return x
-}
-
-// welcome handles the packet that says which session the server has opened or reopened.
-func (c *Connection) welcome(packet []byte) error {
-	w, err := jute.ParseConnectResponse(packet)
-	if err == nil && w.Session == 0 {
-		c.expired(c.wanted)
-	}
-	if err != nil || w.Session == 0 {
-		return err
-	}
-	n, known := c.r.clients[w.Session]
-	if !known {
-		n = int32(len(c.r.clients) + 1)
-		c.r.clients[w.Session] = n
-	}
-	c.session, c.client, c.r.at[w.Session] = w.Session, n, c
-	c.r.missed = nil // as while servers restart: nothing was said that was not heard
-	e := history.Event{Kind: history.Session, Client: n, Op: zk.StateHasSession.String(), Session: w.Session,
-		Value: int64(w.Timeout)}
-	if !known && c.wanted == w.Session {
-		e.Data = resumed
-	}
-	c.r.add(e)
-	return nil
 }
 
 // answered handles the answer to a request.
@@ -470,26 +392,3 @@ func (c *Connection) ephemeral(q *model.Request) int64 {
 	}
 	return cmp.Or(c.session, -1)
 }
-
-// expired records that a server no longer knows a session, and so has none of its ephemerals.
-func (c *Connection) expired(session int64) {
-	if n, known := c.r.clients[session]; known {
-		c.r.add(history.Event{Kind: history.Session, Client: n, Op: zk.StateExpired.String(), Session: session})
-		maps.DeleteFunc(c.r.owner, func(_ string, s int64) bool { return s == session })
-	}
-}
-
-// ended records that a client has closed its session, and deletes its ephemerals.
-func (c *Connection) ended(zxid int64) {
-	for _, path := range slices.Sorted(maps.Keys(c.r.owner)) {
-		if c.r.owner[path] == c.session {
-			c.r.add(history.Event{Kind: history.Deleted, Path: path, Zxid: zxid, Session: c.session})
-			delete(c.r.owner, path)
-		}
-	}
-	c.r.add(history.Event{Kind: history.Session, Client: c.client, Op: closed, Session: c.session})
-	c.closed = true
-}
-
-// closed is the state, in the history of a recorder, of a session that its client has closed.
-const closed = "StateClosed"

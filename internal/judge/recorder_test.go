@@ -16,11 +16,29 @@ func frame(packet []byte) []byte { return jute.EndFrame(append(jute.StartFrame(n
 
 // attached is a connection on which a session was opened, or opened again.
 func attached(r *Recorder, session int64) *Connection {
-	c := r.Connect()
-	q := jute.ConnectRequest{Timeout: 10_000, Session: session}
-	c.Sent(frame(q.Append(nil)))
-	w := jute.ConnectResponse{Timeout: 10_000, Session: session, Password: make([]byte, jute.PasswordLen)}
+	c := asking(r, session, password)
+	w := jute.ConnectResponse{Timeout: 10_000, Session: session, Password: password}
 	c.Received(frame(w.Append(nil)))
+	return c
+}
+
+// password is that of all sessions.
+var password = make([]byte, jute.PasswordLen)
+
+// asking is a connection whose client has asked for a session and was not answered.
+func asking(r *Recorder, session int64, password []byte) *Connection {
+	c := r.Connect()
+	q := jute.ConnectRequest{Timeout: 10_000, Session: session, Password: password}
+	c.Sent(frame(q.Append(nil)))
+	return c
+}
+
+// refused is a connection whose client was refused a session.
+func refused(r *Recorder, session int64, password []byte) *Connection {
+	c := asking(r, session, password)
+	w := jute.ConnectResponse{Password: make([]byte, jute.PasswordLen)}
+	c.Received(frame(w.Append(nil)))
+	c.Dropped()
 	return c
 }
 
@@ -60,6 +78,75 @@ func TestAClientThatHasGoneLeavesItsEphemeralAlsoWhereTheServerHangs(t *testing.
 		if j, _, err := r.Judge(nil); err != nil || !slices.Equal(j.Violations, c.want) {
 			t.Errorf("%+v, %v, want %q", j, err, c.want)
 		}
+	}
+}
+
+// TestAClientHasGoneWhenNothingOfItIsLeft has c1 make an ephemeral, and then do what it says.
+func TestAClientHasGoneWhenNothingOfItIsLeft(t *testing.T) {
+	const gone = "left over: /e of c1, which has gone and did not close its session"
+	const away = "left over: /e of c1, which has lost its connection and may come back"
+	for name, x := range map[string]struct { // order-free: each by itself
+		do   func(r *Recorder, c *Connection)
+		want string
+	}{
+		"it asks for its session again, and the server hangs": {func(r *Recorder, c *Connection) {
+			c.Left()
+			asking(r, 1, password)
+		}, away},
+		"... also where the server has not noticed its end": {func(r *Recorder, c *Connection) {
+			c.Muted()
+			asking(r, 1, password)
+		}, away},
+		"another asks for its session": {func(r *Recorder, c *Connection) {
+			c.Left()
+			asking(r, 1, []byte("guessed"))
+		}, gone},
+		"another is refused its session": {func(r *Recorder, c *Connection) {
+			refused(r, 1, []byte("guessed"))
+			c.Dropped() // servers do that, too
+			attached(r, 1).Left()
+		}, gone},
+		"its session has ended": {func(r *Recorder, c *Connection) {
+			c.Left()
+			refused(r, 1, password)
+		}, ""},
+		"another had its session for a while": {func(r *Recorder, _ *Connection) { attached(r, 1).Left() }, away},
+		"... and is closed there": {func(r *Recorder, _ *Connection) {
+			c := &talk{c: attached(r, 1)}
+			c.done(model.Request{Op: model.OpCloseSession}, model.Response{Zxid: 3})
+			c.c.Dropped()
+		}, ""},
+		"... and it has gone as well": {func(r *Recorder, c *Connection) {
+			attached(r, 1).Left()
+			c.Left()
+		}, gone},
+	} {
+		r := NewRecorder()
+		a := &talk{c: attached(r, 1)}
+		a.done(creating("/e", "", zk.FlagEphemeral), model.Response{Path: "/e", Zxid: 2})
+		x.do(r, a.c)
+		j, _, err := r.Judge(nil)
+		if got := strings.Join(slices.Concat(j.Violations, j.Inconclusive), "; "); err != nil || got != x.want {
+			t.Errorf("%s: %q, want %q, %v", name, got, x.want, err)
+		}
+	}
+}
+
+// TestAReadOfASessionWithTwoConnectionsMayBeOld has a session on two servers, of which the first is behind.
+func TestAReadOfASessionWithTwoConnectionsMayBeOld(t *testing.T) {
+	r := NewRecorder()
+	other, old := &talk{c: attached(r, 1)}, &talk{c: attached(r, 2)}
+	other.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
+	old.done(syncing, model.Response{Path: "/a", Zxid: 3})
+	other.done(setting("y"), model.Response{Stat: zk.Stat{Version: 1, Mzxid: 4}, Zxid: 4})
+	moved := &talk{c: attached(r, 2)}
+	moved.done(syncing, model.Response{Path: "/a", Zxid: 4})
+	moved.done(looking, found("y", 1, 4, 4))
+	old.done(looking, found("x", 0, 3, 3))
+	moved.c.Dropped()
+	old.done(looking, found("x", 0, 3, 3))
+	if j, _, err := r.Judge(nil); err != nil || len(j.Violations) > 0 {
+		t.Errorf("%+v, %v", j, err)
 	}
 }
 

@@ -108,12 +108,7 @@ var unheard = map[string]func(r *Recorder, a, b *talk){
 	"the end of a session": func(r *Recorder, a, b *talk) {
 		a.done(creating("/e", "", zk.FlagEphemeral), model.Response{Path: "/e", Zxid: 3})
 		a.c.Left()
-		c := r.Connect()
-		q := jute.ConnectRequest{Timeout: 10_000, Session: 1}
-		c.Sent(frame(q.Append(nil)))
-		w := jute.ConnectResponse{Password: make([]byte, jute.PasswordLen)}
-		c.Received(frame(w.Append(nil)))
-		c.Dropped()
+		refused(r, 1, password)
 	},
 	"an authentication that has a number": func(_ *Recorder, a, _ *talk) {
 		a.done(model.Request{Op: model.OpAuth, Path: "digest", Data: []byte("u:p")}, model.Response{})
