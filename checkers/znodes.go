@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -90,10 +91,10 @@ type access struct {
 	zxid int64 // of the txn of a write, where known
 }
 
-// at is the zxid of a write, 0 where it is not known.
+// at is the zxid of a write, 0 where it is not known. Where the txn of a set is not known, it is what the set answered.
 func (a *access) at() int64 {
 	if a.op == "set" {
-		return max(a.zxid, a.mzxid)
+		return cmp.Or(a.zxid, a.mzxid)
 	}
 	return a.zxid
 }

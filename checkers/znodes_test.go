@@ -295,6 +295,11 @@ func TestZnodesSayWhatDoesNotFit(t *testing.T) {
 			changed c1 /r "b" z2
 			return c1 o1 set /r n5 z2`, event: 5,
 			message: "the writes with lower zxids do not explain c1's set of /r, which made version 5, mzxid 0x2"},
+		{name: "an mzxid that is not of its txn", text: oneZnode + `
+			invoke c1 o1 set /r "b" n0
+			changed c1 /r "b" z2
+			return c1 o1 set /r n1 z3`, event: 5,
+			message: "the writes with lower zxids do not explain c1's set of /r, which made version 1, mzxid 0x3"},
 		{name: "a znode that is there after all", text: oneZnode + `
 			invoke c1 o1 delete /r any
 			return c1 o1 delete /r: zk: node does not exist`, event: 4,
