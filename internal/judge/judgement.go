@@ -281,24 +281,30 @@ func unexplained(x *history.Event) reason {
 }
 
 // Herd adds the largest number of notifications that one change of a znode caused. A txn may make several changes, such
-// as the end of a session does. If each of them wakes one client, that is no herd.
+// as the end of a session does. If each of them wakes one client, that is no herd. A notification counts only
+// for a change of its kind. That of a deletion of which no packet tells, as at the end of a session, would otherwise
+// count for the next creation.
 func (j *Judgement) Herd(h *history.History) {
 	type place struct {
 		path string
 		zxid int64
+		what string // it happened there, as a notification says it
 	}
-	changed, below := map[place]*history.Event{}, map[place]*history.Event{} // the first change of each txn there
+	child := history.EventName(zk.EventNodeChildrenChanged)
+	first := map[place]*history.Event{} // change of each txn there
+	add := func(at place, x *history.Event) {
+		if first[at] == nil {
+			first[at] = x
+		}
+	}
 	for i := range h.Events {
 		x := &h.Events[i]
 		if !x.Kind.IsChange() {
 			continue
 		}
-		if at := (place{x.Path, x.Zxid}); changed[at] == nil {
-			changed[at] = x
-		}
-		parent := place{parentOf(x.Path), x.Zxid}
-		if x.Kind != history.Changed && below[parent] == nil {
-			below[parent] = x
+		add(place{x.Path, x.Zxid, x.Kind.String()}, x)
+		if x.Kind != history.Changed {
+			add(place{parentOf(x.Path), x.Zxid, child}, x)
 		}
 	}
 	count, total := map[*history.Event]int{}, 0
@@ -309,11 +315,7 @@ func (j *Judgement) Herd(h *history.History) {
 			continue
 		}
 		total++
-		by := changed
-		if x.Op == history.EventName(zk.EventNodeChildrenChanged) {
-			by = below
-		}
-		if c := by[place{x.Path, x.Zxid}]; c != nil {
+		if c := first[place{x.Path, x.Zxid, x.Op}]; c != nil {
 			if count[c]++; count[c] > count[most] {
 				most = c
 			}

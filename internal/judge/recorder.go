@@ -43,8 +43,8 @@ func NewRecorder() *Recorder {
 	return &Recorder{sessions: map[int64]*session{}, owner: map[string]int64{}}
 }
 
-// add adds an event. Behind one that is lost all are, because a history with a gap would show what has not happened. The
-// caller holds the lock.
+// add adds an event. Behind one that is lost all are, because a history with a gap would show what has not happened.
+// The caller holds the lock.
 func (r *Recorder) add(e history.Event) {
 	e.Path = ShortPath(e.Path)
 	if e.Kind != history.Reply { // the names of children are needed
