@@ -16,6 +16,7 @@ type session struct {
 	client   int32
 	password []byte
 	open     []*Connection // in the order in which it was opened or reopened there; a client is at the last
+	left     bool          // its client ended the last one
 }
 
 // isMute reports whether no client can say anything on the session's connections.
@@ -64,7 +65,8 @@ func (c *Connection) ends(how string) {
 		return
 	}
 	open = slices.Delete(open, at, at+1)
-	c.r.sessions[c.session].open = open
+	s := c.r.sessions[c.session]
+	s.open, s.left = open, how == ""
 	for _, other := range open {
 		other.synced = false // what this one was told may be newer
 	}
@@ -104,8 +106,8 @@ func (c *Connection) wants(q *jute.ConnectRequest) {
 	if s != nil && !bytes.Equal(s.password, q.Password) {
 		return
 	}
-	if c.wanted = q.Session; s != nil && s.isMute() {
-		s.open = nil // their ends are no news any more
+	if c.wanted = q.Session; s != nil && s.isMute() && (s.left || len(s.open) > 0) {
+		s.open, s.left = nil, false // the ends of those are no news any more
 		c.r.add(history.Event{Kind: history.Session, Client: s.client, Op: zk.StateDisconnected.String(),
 			Session: q.Session, Data: dropped})
 	}
