@@ -191,7 +191,7 @@ func (m *reigns) wrong(h *history.History, q question, i int) string {
 	case told == nil || told.end >= 0 && told.end < q.at:
 		return untimely(h, i)
 	case told.token < q.top:
-		by := acknowledgement(h, i, func(token int64) bool { return token > told.token })
+		by := acknowledgement(h, i, q.top)
 		return "c" + digits(told.client) + " leads, although c" + digits(by.Client) +
 			", a later leader, had acknowledged it before"
 	}
@@ -200,18 +200,18 @@ func (m *reigns) wrong(h *history.History, q question, i int) string {
 
 // untimely says what is wrong with an answer, event i, that names nobody who led at some moment since the question.
 func untimely(h *history.History, i int) string {
-	if x := acknowledgement(h, i, func(token int64) bool { return token == h.Events[i].Value }); x != nil {
+	if x := acknowledgement(h, i, h.Events[i].Value); x != nil {
 		return "c" + digits(x.Client) + " leads by " + x.Path + ", which had been deleted before"
 	}
 	return "somebody leads who had not acknowledged it"
 }
 
-// acknowledgement returns the first acknowledgement before event i whose token f picks, or nil.
-func acknowledgement(h *history.History, i int, f func(token int64) bool) *history.Event {
+// acknowledgement returns the first acknowledgement of a token before event i, or nil.
+func acknowledgement(h *history.History, i int, token int64) *history.Event {
 	for k := range i {
 		e := &h.Events[k]
 		counts := e.Kind == history.Invoke || e.Kind == history.Return && e.Err == nil // its token may differ
-		if counts && e.Op == "acknowledge" && f(e.Value) {
+		if counts && e.Op == "acknowledge" && e.Value == token {
 			return e
 		}
 	}

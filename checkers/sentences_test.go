@@ -1,0 +1,37 @@
+package checkers
+
+import "testing"
+
+// inSentences are histories that are violated, and how that is said.
+var inSentences = []struct {
+	name    string
+	checker Monitored
+	text    string
+	want    string
+}{
+	{"the acknowledgement of a later leader failed, that of another one did not", Acknowledged{}, `
+		created c1 /e/1 z1 s11
+		invoke c1 o1 acknowledge /e/1 v1
+		return c1 o1 acknowledge /e/1 v1
+		created c2 /e/2 z2 s12
+		invoke c2 o2 acknowledge /e/2 v2
+		return c2 o2 acknowledge /e/2 v2: lost
+		created c3 /e/3 z3 s13
+		invoke c3 o3 acknowledge /e/3 v3
+		return c3 o3 acknowledge /e/3 v3
+		invoke c4 o4 leader
+		return c4 o4 leader v1`,
+		"c4 was told that c1 leads, although c3, a later leader, had acknowledged it before"},
+}
+
+func TestASentenceSaysWhatHasHappened(t *testing.T) {
+	for _, x := range inSentences {
+		h := script(t, x.text)
+		if v := x.checker.Check(h); v.Message != x.want {
+			t.Errorf("%s:\n%s, expected\n%s", x.name, v.Message, x.want)
+		}
+		if v := check(h, x.checker.Monitor()); v.Message != x.want {
+			t.Errorf("%s: the monitor says\n%s, expected\n%s", x.name, v.Message, x.want)
+		}
+	}
+}
