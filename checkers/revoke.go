@@ -75,7 +75,8 @@ type waiting struct {
 	calm bool // since the faults were over
 }
 
-// request is a znode that was revoked or broken, and who has done it. Its holder has not been told.
+// request is a znode that was revoked or broken, and who has done it; of several, who has broken it first. Its holder
+// has not been told.
 type request struct {
 	path   string
 	by     int32
@@ -191,7 +192,7 @@ func (r *revocations) Step(h *history.History, i int) Verdict {
 		if e.Err != nil && slices.Contains(r.waiting, waiting{caller{e.Client, e.Object}, true}) {
 			for _, x := range r.asked {
 				if x.path == e.Path {
-					return violated(r, i, "c%d was not told that its lock by %s is revoked, by c%d", e.Client, e.Path, x.by)
+					return violated(r, i, "c%d was not told that its lock by %s is %s, by c%d", e.Client, e.Path, x.what(), x.by)
 				}
 			}
 		}
@@ -205,9 +206,22 @@ func (r *revocations) ask(e *history.Event) {
 	if e.Op == "revoke" && slices.Contains(r.told, e.Path) {
 		return
 	}
-	broken := e.Op == "break" || slices.ContainsFunc(r.asked, func(x request) bool { return x.path == e.Path && x.broken })
+	x := request{e.Path, e.Client, e.Op == "break"}
+	for _, y := range r.asked {
+		if y.path == x.path && y.broken {
+			x = y
+		}
+	}
 	r.forget(e.Path)
-	r.asked = append(r.asked, request{e.Path, e.Client, broken})
+	r.asked = append(r.asked, x)
+}
+
+// what says what was done with a lock.
+func (x request) what() string {
+	if x.broken {
+		return "broken"
+	}
+	return "revoked"
 }
 
 func (r *revocations) forget(path string) {

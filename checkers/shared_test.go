@@ -261,7 +261,7 @@ func TestARevocationMustReachTheHolder(t *testing.T) {
 			deleted c2 /l/a
 			return c2 o2 break /l/a
 			return c1 o1 hold /l/a: context deadline exceeded`, event: 4,
-			message: "c1 was not told that its lock by /l/a is revoked, by c2"},
+			message: "c1 was not told that its lock by /l/a is broken, by c2"},
 		{name: "nobody has revoked it", text: `
 			calm
 			return c2 o2 revoke /l/b
@@ -307,9 +307,9 @@ func TestAHolderThatGoesOnIsToldOfABreakOnly(t *testing.T) {
 			told c1 o1 revoked /l/a
 			invoke c1 o1 hold /l/a
 			return c2 o2 break /l/a
-			return c2 o2 revoke /l/a
+			return c3 o3 revoke /l/a
 			return c1 o1 hold /l/a: context deadline exceeded`, event: 6,
-			message: "c1 was not told that its lock by /l/a is revoked, by c2"},
+			message: "c1 was not told that its lock by /l/a is broken, by c2"},
 	})
 }
 
