@@ -30,7 +30,17 @@ func TestOwnershipIsOfTheFirstZnode(t *testing.T) {
 		{name: "the znode of another client", text: `
 			created c2 /l/a z1 s12
 			invoke c1 o1 lock
-			acquired c1 o1 /l/a`, event: 2, message: "c1 was told that it holds the lock by /l/a, which was never made"},
+			acquired c1 o1 /l/a`, event: 2,
+			message: "c1 was told that it holds the lock by /l/a, which it has not made, but c2"},
+		{name: "a znode that no client has made", text: `
+			created /l/a z1
+			invoke c1 o1 lock
+			acquired c1 o1 /l/a`, event: 2, message: "c1 was told that it holds the lock by /l/a, which it has not made"},
+		{name: "nothing is said of a znode", text: `
+			created c1 /l/a z1 s11
+			invoke c1 o1 lock
+			acquired c1 o1`, event: 2,
+			message: "c1 was told that it holds the lock, and nobody has recorded by which znode"},
 		{name: "the session ended after it was first and before it was told", text: both + `
 			deleted c0 /l/a
 			acquired c1 o1 /l/a

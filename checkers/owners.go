@@ -68,6 +68,9 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 		o.claims(mine)
 		o.active = drop(o.active, mine.sameObject) // a writer becomes a reader
 		valid, ended := o.life(mine)
+		if !valid && e.Path == "" {
+			return violated(o, i, "c%d was told that it holds %s, and nobody has recorded by which znode", e.Client, o.held())
+		}
 		if !valid {
 			return violated(o, i, "c%d was told that it holds %s by %s, which %s", e.Client, o.held(), e.Path, o.why(h, mine, i))
 		}
@@ -173,17 +176,24 @@ func (o *owners) life(mine claim) (valid, ended bool) {
 
 // why says what is wrong with the znode of a claim at event i.
 func (o *owners) why(h *history.History, mine claim, i int) string {
-	created := slices.ContainsFunc(h.Events[:i], func(e history.Event) bool {
-		return e.Kind == history.Created && e.Path == mine.path && e.Client == mine.client
-	})
+	maker := int32(-1) // of the znode, rather the client of the claim; -1: nobody
+	for k := range i {
+		if e := &h.Events[k]; e.Kind == history.Created && e.Path == mine.path && maker != mine.client {
+			maker = e.Client
+		}
+	}
 	first := "first in the queue"
 	if o.Leases > 1 {
 		first = fmt.Sprintf("one of the first %d in the queue", o.Leases)
 	}
 	isIt := func(x contender) bool { return x.path == mine.path && x.client == mine.client }
 	switch {
-	case !created:
+	case maker < 0:
 		return "was never made"
+	case maker != mine.client && maker > 0:
+		return "it has not made, but c" + digits(maker)
+	case maker != mine.client:
+		return "it has not made"
 	case slices.ContainsFunc(o.queue, isIt) && o.Leases > 1:
 		return "is not " + first
 	case slices.ContainsFunc(o.queue, isIt):
