@@ -90,12 +90,20 @@ func (c Counter) Check(h *history.History) Verdict {
 		for i := range h.Events { // the shortest part that cannot be explained
 			e := &h.Events[i]
 			if e.Kind == history.Return && explicable(countings(h.Events[:i+1])) == Violated {
-				return violated(c, i, "no order of the operations explains the answer %d of c%d's %s", e.Value, e.Client,
-					asked(h, i))
+				return c.inexplicable(h, i)
 			}
 		}
 	}
 	return Verdict{}
+}
+
+// inexplicable returns the verdict on the end of an operation, event i, that no order explains.
+func (c Counter) inexplicable(h *history.History, i int) Verdict {
+	e := &h.Events[i]
+	if e.Err != nil {
+		return violated(c, i, "no order of the operations explains that c%d's %s was refused", e.Client, asked(h, i))
+	}
+	return violated(c, i, "no order of the operations explains the answer %d of c%d's %s", e.Value, e.Client, asked(h, i))
 }
 
 // asked describes the operation that ends at event i.

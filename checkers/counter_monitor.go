@@ -146,7 +146,7 @@ func (m *counts) Step(h *history.History, i int) Verdict {
 		m.leave(k)
 	}
 	if len(m.ways) == 0 {
-		return violated(m, i, "no order of the operations explains the answer %d of c%d's %s", e.Value, e.Client, asked(h, i))
+		return m.inexplicable(h, i)
 	}
 	m.goOn()
 	return Verdict{}

@@ -22,6 +22,12 @@ var inSentences = []struct {
 		invoke c4 o4 leader
 		return c4 o4 leader v1`,
 		"c4 was told that c1 leads, although c3, a later leader, had acknowledged it before"},
+	{"a change was refused, and another client has seen it", Counter{}, `
+		invoke c1 o1 add v1
+		invoke c2 o2 get
+		return c2 o2 get v1
+		return c1 o1 ok add: refused`,
+		"no order of the operations explains that c1's add of 1 was refused"},
 }
 
 func TestASentenceSaysWhatHasHappened(t *testing.T) {
