@@ -28,6 +28,17 @@ var inSentences = []struct {
 		return c2 o2 get v1
 		return c1 o1 ok add: refused`,
 		"no order of the operations explains that c1's add of 1 was refused"},
+	{"the first that a watcher says of its doubts is that it has none", Suspicion{}, `
+		invoke c1 o1 watch-data /a
+		told c1 o1 doubt ok
+		invoke c1 o1 watch-data /a
+		told c1 o1 doubt`,
+		"c1 was told that what it knows is up to date, and not before that it may not be"},
+	{"a watcher has doubts twice", Suspicion{}, `
+		invoke c1 o1 watch-data /a
+		told c1 o1 doubt ok
+		told c1 o1 doubt ok`,
+		"c1 was told twice in a row that what it knows may be out of date"},
 }
 
 func TestASentenceSaysWhatHasHappened(t *testing.T) {

@@ -140,6 +140,9 @@ func (m *doubters) judge(h *history.History, i int, d *doubter) Verdict {
 	switch {
 	case e.Kind == history.Told && e.Op == ToldDoubt:
 		if e.OK == d.doubts {
+			if m.first(h, i) {
+				return violated(m, i, "c%d was told %s, and not before that it may not be", e.Client, doubtText(e.OK))
+			}
 			return violated(m, i, "c%d was told twice in a row %s", e.Client, doubtText(e.OK))
 		}
 		if !e.OK && d.blind {
@@ -168,6 +171,21 @@ func (m *doubters) judge(h *history.History, i int, d *doubter) Verdict {
 		}
 	}
 	return Verdict{}
+}
+
+// first reports whether event i is the first in which its watcher says whether it has doubts.
+func (m *doubters) first(h *history.History, i int) bool {
+	of := callerOf(&h.Events[i])
+	for _, e := range slices.Backward(h.Events[:i]) {
+		switch {
+		case callerOf(&e) != of:
+		case e.Kind == history.Told && e.Op == ToldDoubt:
+			return false
+		case e.Kind == history.Invoke && kindsOfWatch[e.Op]:
+			return true
+		}
+	}
+	return true
 }
 
 // unanswered reports whether an error says that no server has answered.
