@@ -215,6 +215,11 @@ func TestASetThatWasReplacedDoesNotComeBack(t *testing.T) {
 			invoke c2 o2 get
 			return c2 o2 get z9 /a=7/1`, event: 3, message: "c2 was given the set of update 7/1 under zxid 0x9, although that " +
 			"of update 8/1 had replaced it at zxid 0x5"},
+		{name: "the old set under its own date, when it was given under a later one before", text: `
+			told c1 o1 config z9 /a=7/1
+			told c2 o2 config z5 /a=8/1
+			told c3 o3 config z3 /a=7/1`, event: 2, message: "c3 was given the set of update 7/1 under zxid 0x3, and " +
+			"somebody under 0x9, although that of update 8/1 had replaced it at zxid 0x5"},
 		{name: "an error, and the empty set", text: given + `
 			return c2 o2 get z5 /a=7/1: invalid
 			told c2 o2 config z5`},

@@ -82,6 +82,9 @@ func (m *datedSets) Step(h *history.History, i int) Verdict {
 		case s.first == e.Zxid || s.last == e.Zxid:
 			return violated(m, i, "c%d was given the set of update %s under zxid 0x%x, and somebody that of update %s", e.Client,
 				number, e.Zxid, s.number)
+		case e.Zxid < s.first && s.first < now.last:
+			return violated(m, i, "c%d was given the set of update %s under zxid 0x%x, and somebody under 0x%x, although that "+
+				"of update %s had replaced it at zxid 0x%x", e.Client, number, e.Zxid, now.last, s.number, s.first)
 		case now.first < s.first && s.first < now.last:
 			return violated(m, i, "c%d was given the set of update %s under zxid 0x%x, although that of update %s had "+
 				"replaced it at zxid 0x%x", e.Client, number, e.Zxid, s.number, s.first)
