@@ -118,8 +118,8 @@ func (m *entries) Step(h *history.History, i int) Verdict {
 			m.ends(callerOf(e))
 		}
 		if e.Err == nil && x.most < x.need {
-			return violated(m, i, "c%d entered by %s for %d, but there were never more than %d inside while it did", e.Client,
-				e.Path, x.need, x.most)
+			return violated(m, i, "c%d entered%s for %d, but there were never more than %d inside while it did", e.Client,
+				byPath(e.Path), x.need, x.most)
 		}
 	}
 	return Verdict{}

@@ -153,7 +153,7 @@ func (m *orders) Step(h *history.History, i int) Verdict {
 		if !open {
 			return m.unknown(i, "c"+digits(e.Client)+" holds the lock by an operation that is neither lock nor trylock")
 		}
-		what = "that c" + digits(e.Client) + " holds the lock by " + e.Path
+		what = "that c" + digits(e.Client) + " holds the lock" + byPath(e.Path)
 		m.ops[k].held, m.ops[k].try = true, false
 		m.keep(func(w way) bool { return w.acquired&bit != 0 })
 	case history.Lost, history.Exceeded, history.Crashed:

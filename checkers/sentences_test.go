@@ -39,6 +39,16 @@ var inSentences = []struct {
 		told c1 o1 doubt ok
 		told c1 o1 doubt ok`,
 		"c1 was told twice in a row that what it knows may be out of date"},
+	{"nothing is said of the znode of a lock", Linearizability{}, `
+		invoke c1 o1 lock
+		acquired c1 o1
+		invoke c2 o2 lock
+		acquired c2 o2`,
+		"no order of the operations explains that c2 holds the lock"},
+	{"nothing is said of the znode of a place", Entry{}, `
+		invoke c1 o1 enter v2
+		return c1 o1 enter v2`,
+		"c1 entered for 2, but there were never more than 1 inside while it did"},
 }
 
 func TestASentenceSaysWhatHasHappened(t *testing.T) {
