@@ -196,6 +196,8 @@ func (m *lengths) judge(q *inquiry, n int64, i int) Verdict {
 	switch least = max(least, 0); {
 	case n < least:
 		return violated(m, i, "%s while there were %d at least, put before it asked", told, least)
+	case n > most && len(q.removed) == 0:
+		return violated(m, i, "%s while there were %d at most", told, most)
 	case n > most:
 		return violated(m, i, "%s while there were %d at most, the others were removed before it asked", told, most)
 	case n < q.least:

@@ -378,7 +378,7 @@ func TestLengthsAreThoseOfAMomentOfTheCall(t *testing.T) {
 			invoke c1 o1 put v7
 			return c1 o1 put v7 ok: canceled
 			invoke c2 o2 len
-			return c2 o2 len v1`, event: 3, message: many},
+			return c2 o2 len v1`, event: 3, message: "c2 was told that the queue has 1 item while there were 0 at most"},
 		{name: "taken before", text: taken + `
 			invoke c2 o2 len
 			return c2 o2 len v1`, event: 5, message: many},
