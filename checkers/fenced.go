@@ -63,8 +63,11 @@ type holdership struct {
 }
 
 func (x holdership) String() string {
-	if x.byToken {
+	switch {
+	case x.byToken:
 		return fmt.Sprintf("holder with token 0x%x", x.since)
+	case x.since == 0:
+		return "which has not acquired the lock"
 	}
 	return fmt.Sprintf("holder since zxid 0x%x", x.since)
 }

@@ -49,6 +49,12 @@ var inSentences = []struct {
 		invoke c1 o1 enter v2
 		return c1 o1 enter v2`,
 		"c1 entered for 2, but there were never more than 1 inside while it did"},
+	{"a client that has never held the lock writes", Fenced{}, `
+		created c2 /lock z1 s12
+		acquired c2 o2 /lock
+		write c2 o2 ok
+		write c1 o1 ok`,
+		"the resource accepted a write of c1, which has not acquired the lock, after one of c2, holder since 0x1"},
 }
 
 func TestASentenceSaysWhatHasHappened(t *testing.T) {
