@@ -9,8 +9,8 @@ import (
 
 // Presence is the promise of a group that a member is in it. When the faults are over and nothing is left to happen,
 // the znode of a member that has not left is there. It is the member's own unless the member was told that it is not;
-// then another's is there. This is judged when the member leaves after a rest. Whenever its znode is made anew, it has
-// the data that it had before.
+// then another's is there, perhaps another member's of the same client. This is judged when the member leaves after a
+// rest. Whenever its znode is made anew, it has the data that it had before.
 //
 // A member that was disconnected must have been told that it may no longer be one, ToldLost, by the time its session
 // ends. It is excused if its session ends before it could know.
@@ -171,7 +171,7 @@ func (p *presences) judge(i int, e *history.Event, x memberOf) Verdict {
 		return violated(p, i, "c%d is a member that has not left, and there is no %s", e.Client, e.Path)
 	case o != e.Client && !x.lost:
 		return violated(p, i, "c%d was told that it is a member by %s, which is of c%d", e.Client, e.Path, o)
-	case o == e.Client && x.lost:
+	case o == e.Client && x.lost && !x.shared: // else another object of the client may have the name
 		return violated(p, i, "c%d was not told that it is a member again by %s", e.Client, e.Path)
 	}
 	return Verdict{}

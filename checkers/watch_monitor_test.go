@@ -414,10 +414,12 @@ func isPresent(h *history.History) Level {
 		if leave.Kind != history.Invoke || leave.Op != Leave {
 			continue
 		}
-		calm, rested, lost, owner := false, false, false, int32(0)
-		for _, e := range h.Events[:i] {
+		calm, rested, lost, owner, shared := false, false, false, int32(0), false
+		for k, e := range h.Events[:i] {
 			mine := e.Object == leave.Object
 			switch {
+			case mine && joins(&e):
+				shared = sharesName(h, k, i)
 			case e.Kind == history.Calm:
 				calm = true
 			case mine && e.Op == Rest:
@@ -430,7 +432,7 @@ func isPresent(h *history.History) Level {
 				owner = 0
 			}
 		}
-		if rested && (owner == 0 || (owner == leave.Client) == lost) {
+		if rested && (owner == 0 || owner == leave.Client && lost && !shared || owner != leave.Client && !lost) {
 			return Violated
 		}
 	}
@@ -440,31 +442,15 @@ func isPresent(h *history.History) Level {
 // keepsItsData reports whether all znodes that a client makes by the path of a member, while it is one, have the same
 // data as the last that it made in the call. It is silent about two members of a client by one path.
 func keepsItsData(h *history.History) bool {
-	joins := func(e *history.Event) bool { return e.Kind == history.Invoke && e.Op == Join }
-	until := func(i int) int {
-		for k := i + 1; k < len(h.Events); k++ {
-			e := &h.Events[k]
-			mine := e.Object == h.Events[i].Object && e.Client == h.Events[i].Client
-			if mine && (joins(e) || e.Op == Leave || e.Kind == history.Return && e.Err != nil) {
-				return k
-			}
-		}
-		return len(h.Events)
-	}
 	for i, join := range h.Events {
 		if !joins(&join) {
 			continue
 		}
 		data, made, joined := "", false, false
-		for n := i + 1; n < until(i); n++ {
+		for n := i + 1; n < memberUntil(h, i); n++ {
 			e := &h.Events[n]
 			joined = joined || e.Kind == history.Return && e.Object == join.Object && e.Op == Join
-			shared := false
-			for k, x := range h.Events[:n] {
-				other := joins(&x) && x.Object != join.Object && x.Client == join.Client && x.Path == join.Path
-				shared = shared || other && i < until(k)
-			}
-			if shared || e.Kind != history.Created || e.Client != join.Client || e.Path != join.Path {
+			if sharesName(h, i, n) || e.Kind != history.Created || e.Client != join.Client || e.Path != join.Path {
 				continue
 			}
 			if joined && made && e.Data != data {
@@ -474,4 +460,30 @@ func keepsItsData(h *history.History) bool {
 		}
 	}
 	return true
+}
+
+func joins(e *history.Event) bool { return e.Kind == history.Invoke && e.Op == Join }
+
+// memberUntil returns the event by which the member that begins to join by event i is none any more.
+func memberUntil(h *history.History, i int) int {
+	for k := i + 1; k < len(h.Events); k++ {
+		e := &h.Events[k]
+		mine := e.Object == h.Events[i].Object && e.Client == h.Events[i].Client
+		if mine && (joins(e) || e.Op == Leave || e.Kind == history.Return && e.Err != nil) {
+			return k
+		}
+	}
+	return len(h.Events)
+}
+
+// sharesName reports whether another object of the client has begun to join by the path of the member that begins by
+// event i, before event n and while both were members.
+func sharesName(h *history.History, i, n int) bool {
+	join := &h.Events[i]
+	for k, x := range h.Events[:n] {
+		if joins(&x) && x.Object != join.Object && x.Client == join.Client && x.Path == join.Path && i < memberUntil(h, k) {
+			return true
+		}
+	}
+	return false
 }

@@ -215,6 +215,12 @@ func TestMembersArePresent(t *testing.T) {
 			deleted c0 /g/a
 			told c1 o1 lost /g/a
 			created c1 /g/a z5 s12` + leaves, event: 8, message: "c1 was not told that it is a member again by /g/a"},
+		{name: "another member's of the client, and known", text: member + `
+			deleted c0 /g/a
+			told c1 o1 lost /g/a
+			invoke c1 o4 join /g/a
+			created c1 /g/a z5 s12
+			return c1 o4 join /g/a` + leaves},
 		{name: "before all was quiet", text: member + `
 			deleted c0 /g/a
 			invoke c1 o1 rest
