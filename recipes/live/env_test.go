@@ -307,6 +307,8 @@ func TestFeedLosesNobodyInRaces(t *testing.T) {
 }
 
 func TestOptionsAreCheckedBeforeDialing(t *testing.T) {
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
 	for _, c := range []struct {
 		servers []string
 		timeout time.Duration
@@ -318,8 +320,11 @@ func TestOptionsAreCheckedBeforeDialing(t *testing.T) {
 		{nil, 0, "live: connect to : zk: server list must not be empty"},
 		{[]string{"::1"}, 0, "live: connect to ::1: address ::1: too many colons in address"},
 		{[]string{""}, 0, "live: connect to : address :2181: no host in address"},
+		{[]string{"zk:"}, 0, "live: connect to zk:: address zk:: no port in address"},
+		{[]string{"zk:65536"}, 0, "live: connect to zk:65536: address 65536: invalid port"},
+		{[]string{"zk:2181/chroot"}, 0, "live: connect to zk:2181/chroot: lookup tcp/2181/chroot: unknown port"},
 	} {
-		_, err := Dial(t.Context(), c.servers, Options{SessionTimeout: c.timeout})
+		_, err := Dial(done, c.servers, Options{SessionTimeout: c.timeout})
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("got %v, want %s", err, c.want)
 		}

@@ -34,6 +34,9 @@ func (h *hosts) Init(servers []string) error {
 		if err == nil && host == "" { // a dial would take it for this machine
 			err = &net.AddrError{Err: "no host in address", Addr: server}
 		}
+		if err == nil {
+			err = validPort(port, server)
+		}
 		if err != nil {
 			return err
 		}
@@ -50,6 +53,15 @@ func (h *hosts) Init(servers []string) error {
 		h.addrs[i], h.addrs[j] = h.addrs[j], h.addrs[i]
 	}
 	return nil
+}
+
+// validPort returns an error if no dial could ever find the port of an address. An empty port would be 0.
+func validPort(port, address string) error {
+	n, err := net.LookupPort("tcp", port)
+	if err == nil && n == 0 {
+		err = &net.AddrError{Err: "no port in address", Addr: address}
+	}
+	return err
 }
 
 func (h *hosts) Len() int {
