@@ -10,9 +10,9 @@ import (
 	"zksim/recipes/live"
 )
 
-// process returns a connection and its environment as the program of a client sees them.
-func (x *liveRun) process(c *live.Client, of connection) (recipes.Conn, recipes.Env) {
-	conn := hearing{c, x.host, of}
+// process returns connection i and its environment as the program of a client sees them.
+func (x *liveRun) process(i int, c *live.Client, of connection) (recipes.Conn, recipes.Env) {
+	conn := hearing{c, x.host, of, func() { x.closes(i) }}
 	return conn, hearingEnv{timed{c.Env(), x}, conn}
 }
 
@@ -28,15 +28,13 @@ func (x *liveRun) dialFurther(ctx context.Context, id int) (recipes.Conn, recipe
 	x.mu.Unlock()
 	c, err := dial(ctx, x.o, x.further(i, of))
 	if err != nil {
-		x.mu.Lock()
-		x.closed[i] = true
-		x.mu.Unlock()
+		x.closes(i)
 		return nil, nil, err
 	}
 	x.host.mu.Lock()
 	x.host.dialed = append(x.host.dialed, c)
 	x.host.mu.Unlock()
-	conn, env := x.process(c, of)
+	conn, env := x.process(i, c, of)
 	return conn, env, nil
 }
 

@@ -46,3 +46,33 @@ func TestEachConnectionOfAClientHasItsOwnSession(t *testing.T) {
 		}
 	}
 }
+
+// The servers do not hear of it, and the library never has a session again: nothing would ever be still.
+func TestAConnectionThatIsDownWhenItIsClosedIsNotWaitedFor(t *testing.T) {
+	e, err := serve.Start(serve.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	x := &liveRun{host: &liveHost{}, o: LiveOptions{Servers: e.Addrs()}, who: map[int64]int32{},
+		taps: make([]*wire.Tap, 1), state: make([]zk.State, 1), closed: make([]bool, 1)}
+	x.nemesis = nemesis.New(nemesis.Options{Clients: 1, Addrs: e.Addrs(), Diary: nemesis.NewDiary()})
+	defer x.nemesis.Heal(context.Background())
+	of := connection{1, 1}
+	o := x.further(0, of)
+	c, err := live.Dial(t.Context(), e.Addrs(), live.Options{Dial: o.Dial, OnSession: o.OnSession})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	conn, env := x.process(0, c, of)
+	lost := env.SessionEvents()
+	e.Close()
+	<-lost
+	if x.still() {
+		t.Error("nothing is expected of a connection that is down")
+	}
+	if conn.Close(); !x.still() {
+		t.Error("a connection that was closed while it was down is expected to come back")
+	}
+}

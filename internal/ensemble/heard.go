@@ -16,8 +16,15 @@ import (
 // else gets into the history between the answer and the event, so both agree on whether the library is connected.
 type hearing struct {
 	*live.Client
-	host *liveHost
-	of   connection
+	host   *liveHost
+	of     connection
+	closes func()
+}
+
+// Close implements [recipes.Conn]. The tap of a connection that is down at that moment does not hear of it.
+func (c hearing) Close() {
+	c.Client.Close()
+	c.closes()
 }
 
 // State implements [recipes.Conn].

@@ -99,7 +99,7 @@ func (x *liveRun) run(ctx context.Context) error {
 	ended := make(chan int, n)
 	for i, c := range x.clients {
 		p := engine.Process{ID: i + 1, Clients: n, Rounds: x.scenario.Rounds}
-		p.Conn, p.Env = x.process(c, connection{client: int32(i + 1)})
+		p.Conn, p.Env = x.process(i, c, connection{client: int32(i + 1)})
 		p = *p.On(x.host, x.host.root, &x.host.resource)
 		go func() {
 			x.host.main.Store(stacks.ID(), true)
@@ -188,12 +188,17 @@ func (x *liveRun) hears(i int) func(history.Event) {
 	return func(e history.Event) {
 		x.speak()
 		if e.Kind == history.Call && e.Op == "closeSession" {
-			x.mu.Lock()
-			x.closed[i] = true
-			x.mu.Unlock()
+			x.closes(i)
 		}
 		x.host.hear(e)
 	}
+}
+
+// closes records that connection i is closed for good.
+func (x *liveRun) closes(i int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.closed[i] = true
 }
 
 // speak records that something has happened.
