@@ -11,9 +11,9 @@ import (
 type GroupOptions struct {
 	ACL []zk.ACL // of the znodes made; nil: everything for everybody
 
-	// Changed, if not nil, is called when a membership that Join returned may
-	// have ended (false) and when it is certain again (true). The calls for one
-	// membership come one after the other, from a goroutine of its own.
+	// Changed, if not nil, is called when a membership that Join returned may have ended (false) and when it is certain
+	// again (true). The calls for one membership come one after the other, from a goroutine of its own. Leave waits until
+	// they have returned, so Changed must not call it.
 	Changed func(name string, joined bool)
 
 	WatchOptions // of Watch

@@ -109,6 +109,26 @@ func TestAGroupWatchesItsMembers(t *testing.T) {
 
 // A member is the same after a disconnection, and made anew after the end of its
 // session or when somebody has deleted it.
+func TestLeaveWaitsUntilChangedHasReturned(t *testing.T) {
+	called, returned, joined := 0, 0, false
+	play(t, func(*sim.World) { called, returned, joined = 0, 0, false }, func(a actor) {
+		m := a.join(recipes.GroupOptions{Changed: func(string, bool) {
+			called++
+			a.env.Sleep(ctx, time.Second)
+			returned++
+		}}, "m")
+		joined = true
+		a.until(func() bool { return called > 0 })
+		a.is("Leave", m.Leave(ctx), nil)
+		if called != returned {
+			a.t.Errorf("%d calls of Changed have returned, of %d", returned, called)
+		}
+	}, func(a actor) {
+		a.until(func() bool { return joined })
+		deletes("/group/m")(a)
+	})
+}
+
 func TestMembersStay(t *testing.T) {
 	for name, x := range map[string]struct {
 		strike func(other actor)
