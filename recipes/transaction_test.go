@@ -489,7 +489,11 @@ func TestTheSitesEndWhatTheirCoordinatorHasBegun(t *testing.T) {
 		a.decides(d, b.Outcome)
 		c := a.transaction(recipes.ByCoordinator, "")
 		a.decides(d, c.Outcome)
-		a.is("Forget", errors.Join(s.Forget(ctx), c.Forget(ctx), b.Forget(ctx)), nil)
+		a.is("Forget", s.Forget(ctx), nil)
+		a.decides(d, a.transaction(recipes.ByCoordinator, "a").Outcome) // others still need it
+		a.is("Forget", errors.Join(c.Forget(ctx), b.Forget(ctx)), nil)
+		_, err = a.transaction(recipes.ByCoordinator, "a").Outcome(ctx)
+		a.is("Outcome", err, zk.ErrNoNode)
 	})
 	onlyApp(t, h)
 }
