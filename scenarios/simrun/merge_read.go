@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 
 	"zksim/internal/pipeline"
 	"zksim/reports"
@@ -72,7 +73,7 @@ func (p *parts) read(dir string) error {
 	for _, e := range entries {
 		sub := filepath.Join(dir, e.Name())
 		x, err := readShard(sub)
-		if errors.Is(err, fs.ErrNotExist) || !e.IsDir() {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue
 		}
 		if err != nil {

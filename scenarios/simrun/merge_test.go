@@ -274,6 +274,20 @@ func TestPartsThatDoNotBelongTogetherAreRefused(t *testing.T) {
 	}
 }
 
+// Parts may lie on other disks. Other files between them are no parts.
+func TestAPartBehindASymbolicLinkIsThere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, holds)
+	inParts(t, 2, "-seeds", "1-30", "test/holds")
+	if err := errors.Join(os.Rename("parts-2/2", "elsewhere"), os.Symlink("../elsewhere", "parts-2/2")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "parts-2/notes.txt", "of the campaign")
+	if r := simrun(t, "merge", "parts-2", "-undone"); r.code != exitHeld || r.out != "\n" {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestFindingsAreNewOngoingGoneAndRegressed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	merged := func(s engine.Scenario, seeds string) string {
