@@ -44,6 +44,9 @@ type Fault struct {
 	local func(c *sim.Client) bool
 }
 
+// Strikes reports whether the fault happens in a run, and is not a property of its start.
+func (f *Fault) Strikes() bool { return !f.initial }
+
 func always(*sim.Client) bool { return true }
 
 // Table is every fault, in the order of the documentation.

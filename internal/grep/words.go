@@ -53,7 +53,9 @@ var primaries = sync.OnceValue(func() []primary {
 		list = append(list, primary{name: name, class: kindWord, kind: kind})
 	}
 	for i := range faults.Table {
-		list = append(list, primary{name: faults.Table[i].Name, class: faultWord})
+		if f := &faults.Table[i]; f.Strikes() {
+			list = append(list, primary{name: f.Name, class: faultWord})
+		}
 	}
 	for _, s := range []zk.State{zk.StateDisconnected, zk.StateHasSession, zk.StateExpired} {
 		list = append(list, primary{name: stateName(s.String()), class: stateWord})
