@@ -16,7 +16,7 @@ import (
 type Answer struct {
 	Schedule engine.Schedule // it has no names of transitions if none was found
 	Runs     int
-	// Whole says that the search has tried everything: there is no such run with these faults.
+	// Whole says that the search has tried everything: there is no such run with these faults, servers and order.
 	Whole bool
 	// Got is how many of All sights the best run has, and Stuck the first one that it lacks.
 	Got, All int

@@ -300,7 +300,8 @@ func exploreCommands() []command {
 			}},
 		{name: "explain", args: "FILE", doc: "find a simulated run that matches a recorded one", run: explainHistory,
 			listens: true, operands: fileOperands,
-			codes: []exit{{exitHeld, "there is such a schedule"}, {exitViolation, "there is none"},
+			codes: []exit{{exitHeld, "there is such a schedule"},
+				{exitViolation, "there is none with these servers and one order of listings"},
 				{exitInconclusive, "none was found, but not all runs were tried"}},
 			more: "Looks for a schedule in which clients do and see the same as in a history, such as history.jsonl of a " +
 				"failure on a real ensemble: the same operations, errors, created paths and watch events, in the same " +

@@ -70,14 +70,14 @@ func explainHistory(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	where := fmt.Sprintf("the best has %d of %d things that clients do and see, and then not: %s", x.Got, x.All,
 		reports.Printable(x.Stuck))
+	all := "all with " + history.Counted(p.Servers, "server") + " and one order of names and listings were tried"
 	switch {
 	case x.Whole && within(p.whole, p.Faults):
-		fmt.Fprintf(a.out, "none  no simulated run of %s under %s has this history: all were tried; %s\n", s.Name, p.Faults,
-			where)
+		fmt.Fprintf(a.out, "none  no simulated run of %s under %s has this history: %s; %s\n", s.Name, p.Faults, all, where)
 		return exitViolation, nil
 	case x.Whole:
-		fmt.Fprintf(a.out, "inconclusive  no simulated run of %s under %s has this history: all were tried, but under %s "+
-			"there are others; %s\n", s.Name, p.Faults, p.whole, where)
+		fmt.Fprintf(a.out, "inconclusive  no simulated run of %s under %s has this history: %s, but under %s there are "+
+			"others; %s\n", s.Name, p.Faults, all, p.whole, where)
 	default:
 		fmt.Fprintf(a.out, "inconclusive  none of %d simulated runs of %s under %s has this history; %s\n", x.Runs, s.Name,
 			p.Faults, where)

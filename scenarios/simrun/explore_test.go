@@ -274,10 +274,13 @@ func TestThereIsNoneOnlyUnderAllThatCouldHaveStruck(t *testing.T) {
 		code      int
 	}{
 		{"-o found.txt wrapped.jsonl", "", exitHeld},
-		{"-faults none wrapped.jsonl", "inconclusive  no simulated run of test/wraps under none has this history: all were " +
-			"tried, but under sequence=1@path=/a there are others; ", exitInconclusive},
-		{"other.jsonl", "none  no simulated run of test/wraps under sequence=1@path=/a has this history: all were tried; ",
-			exitViolation},
+		{"-faults none wrapped.jsonl", "inconclusive  no simulated run of test/wraps under none has this history: all with " +
+			"1 server and one order of names and listings were tried, but under sequence=1@path=/a there are others; ",
+			exitInconclusive},
+		{"other.jsonl", "none  no simulated run of test/wraps under sequence=1@path=/a has this history: all with 1 server " +
+			"and one order of names and listings were tried; ", exitViolation},
+		{"-nodes 3 other.jsonl", "none  no simulated run of test/wraps under sequence=1@path=/a has this history: all with " +
+			"3 servers and one order ", exitViolation},
 		{"-faults sequence=1@path=/a other.jsonl", "none  no simulated run of test/wraps under sequence=1@path=/a ",
 			exitViolation},
 		{"-runs 1 other.jsonl", "inconclusive  none of 1 simulated runs of test/wraps under sequence=1@path=/a ",
