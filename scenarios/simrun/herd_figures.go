@@ -12,9 +12,9 @@ import (
 var herdLead = []string{
 	"A watch costs nothing until it fires. When many clients watch one znode, one change wakes them all. Each of " +
 		"them reads the znode again, and all but one find that they still have to wait: this is the herd. Meanwhile " +
-		"the other clients of the server wait behind them. This page measures the herd for the recipes of this " +
-		"module, in timed simulations without faults. The one server takes 20 µs for a read, 50 µs for a write and 5 " +
-		"µs for a notification, and the network takes 100 µs each way. A measurement begins when all clients wait.",
+		"the other clients of the server wait behind them. This page measures the herd in timed simulations without " +
+		"faults. The one server takes 20 µs for a read, 50 µs for a write and 5 µs for a notification, and the " +
+		"network takes 100 µs each way. A measurement begins when all clients wait.",
 	"All counts are per client that goes on: one that gets the lock or the item, leaves the barrier, or learns the " +
 		"outcome. So a release that lets a hundred readers go on with a hundred notifications counts as one for each " +
 		"reader, and a release that wakes a hundred clients of which one goes on counts as a hundred. A notification " +
@@ -42,7 +42,7 @@ var (
 func notifications(m *herd.Measurement) float64 { return m.Notifications }
 func median(m *herd.Measurement) float64        { return ms(m.P50) }
 
-// herdFigures are all figures, in the order of the page.
+// herdFigures are all figures of the variants of this module, in the order of the page.
 var herdFigures = []herdFigure{
 	{name: "fanout-locks", title: "Fan-out of locks and elections", y: "notifications per client that goes on",
 		fitted:   true,
@@ -113,8 +113,50 @@ var herdFigures = []herdFigure{
 			"proportion to them, but nobody learns the outcome while the coordinator is down."},
 }
 
-// looks gives each variant one colour and one marker, the same in all figures. There are fewer colours than variants.
-// Variants with the same colour are never in one figure, except two in "wasted", which have different markers.
+// ownFigures are the figures of variants that are in none of herdFigures: those of another program.
+var ownFigures = []herdFigure{
+	{name: "own-fanout", title: "Fan-out", y: "notifications per client that goes on", fitted: true, value: notifications,
+		text: "If clients queue one behind the other, each of them goes on with one notification, however many there " +
+			"are (slope 0). If each change wakes all that wait, their number grows with the clients (slope 1). The " +
+			"slope is that of a straight line from 20 clients on, with its 95% interval."},
+	{name: "own-wasted", title: "Wake-ups in vain", y: "notifications in vain per client that goes on",
+		value: func(m *herd.Measurement) float64 { return m.Wasted },
+		text: "Notifications after which a client has to wait on. In a herd these are all but one. A variant that " +
+			"wakes nobody in vain has no line here."},
+	{name: "own-handover", title: "Hand-over latency, 99th percentile", y: "time until a client goes on (ms)",
+		value: func(m *herd.Measurement) float64 { return ms(m.P99) },
+		text: "What a herd costs the clients in it: the time from what lets a client go on until it does. The server " +
+			"sends all notifications, and answers many clients that cannot go on, before it answers the one that can."},
+	{name: "own-spike", title: "Spike: the longest read of a bystander", y: "latency of a get (ms)",
+		value: func(m *herd.Measurement) float64 { return ms(m.Spike) },
+		text: "What a herd costs the clients outside of it: one that has nothing to do with the recipe reads a znode " +
+			"every millisecond. A read takes 0.2 ms when the server is idle. When a herd comes, the read waits " +
+			"behind all of it."},
+	{name: "own-watches", title: "Watches held by the server", y: "watches at the same time, at most",
+		value: func(m *herd.Measurement) float64 { return float64(m.Watches) },
+		text: "Clients that wait for one or two znodes have one or two watches each. If each watches all others, the " +
+			"number grows with the square of the clients."},
+}
+
+// figures are those of this module and, for the variants that these do not show, ownFigures.
+func (s *sweep) figures() []herdFigure {
+	var own []string
+	for _, v := range s.variants {
+		if !slices.ContainsFunc(herdFigures, func(f herdFigure) bool { return slices.Contains(f.variants, v.Name) }) {
+			own = append(own, v.Name)
+		}
+	}
+	all := slices.Clone(herdFigures)
+	for _, f := range ownFigures {
+		f.variants = own
+		all = append(all, f)
+	}
+	return all
+}
+
+// looks gives each variant of this module one colour and one marker, the same in all figures. There are fewer colours
+// than variants. Variants with the same colour are never in one figure, except two in "wasted", which have different
+// markers. Other variants look like their place in the figure.
 var looks = map[string]plots.Look{
 	"lock/sequential": {Color: 1, Marker: 1}, "lock/single-node": {Color: 2, Marker: 2},
 	"rwlock/readers": {Color: 3, Marker: 3}, "election/predecessor": {Color: 4, Marker: 4},

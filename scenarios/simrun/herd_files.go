@@ -188,7 +188,7 @@ func (s *sweep) page() plots.Page {
 		page.Lead = append(page.Lead[:len(page.Lead):len(page.Lead)], herdReal)
 	}
 	jobs := s.done()
-	for _, f := range herdFigures {
+	for _, f := range s.figures() {
 		if figure := f.draw(jobs); !figure.Empty() {
 			page.Figures = append(page.Figures, figure)
 		}

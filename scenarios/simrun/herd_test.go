@@ -61,6 +61,27 @@ func TestHerdWritesNumbersPlotsAndPage(t *testing.T) {
 	}
 }
 
+// Whoever has variants of their own looks for these on the page, and not only for the memory of watches.
+func TestHerdDrawsTheVariantsOfAnotherProgram(t *testing.T) {
+	t.Chdir(t.TempDir())
+	own := variants.All[1]
+	own.Name = "mine/single-node"
+	var out, errs strings.Builder
+	a := &app{variants: []herd.Variant{own}, out: &out, err: &errs}
+	if code := a.main(t.Context(), []string{"herd", "-clients", "20,40,80"}); code != exitHeld || errs.Len() > 0 {
+		t.Fatalf("%d: %s", code, &errs)
+	}
+	page, err := os.ReadFile("out/herd/herd.html")
+	if err != nil || !strings.Contains(string(page), "mine/single-node, slope 1.0") {
+		t.Errorf("%v, a page of %d bytes", err, len(page))
+	}
+	for _, f := range ownFigures {
+		if _, err := os.Stat("out/herd/" + f.name + ".svg"); err != nil || !strings.Contains(string(page), f.title) {
+			t.Errorf("figure %s: %v", f.name, err)
+		}
+	}
+}
+
 func TestHerdRefusesBadFlags(t *testing.T) {
 	t.Chdir(t.TempDir())
 	os.WriteFile("file", nil, 0o666)
