@@ -11,6 +11,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"zksim/internal/files"
 	"zksim/internal/plots"
@@ -201,24 +203,34 @@ func (s *sweep) page() plots.Page {
 	return page
 }
 
-// describeVariant says what a variant is, what it is counted by, and what it promises.
+// describeVariant says what a variant is, what it is counted by, and what it promises, as far as it says so.
 func describeVariant(v *herd.Variant) string {
 	var promises []string
 	for _, c := range v.Claims {
 		promises = append(promises, c.Doc)
 	}
-	text := fmt.Sprintf("%s. Counted by: %s.", upper(v.Doc), v.Goes)
+	var says []string
+	if v.Doc != "" {
+		says = append(says, upper(v.Doc)+".")
+	}
+	if v.Goes != "" {
+		says = append(says, "Counted by: "+v.Goes+".")
+	}
 	if len(promises) > 0 {
-		text += " Promised: " + strings.Join(promises, "; ") + "."
+		says = append(says, "Promised: "+strings.Join(promises, "; ")+".")
 	}
 	if v.Most > 0 {
-		text += fmt.Sprintf(" Measured with up to %s; with more it would take too long.", history.Counted(v.Most, "client"))
+		says = append(says, fmt.Sprintf("Measured with up to %s; with more it would take too long.",
+			history.Counted(v.Most, "client")))
 	}
-	return text
+	return strings.Join(says, " ")
 }
 
-// upper capitalizes the first letter.
-func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+// upper capitalizes the first letter of a text, which is not empty.
+func upper(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:]
+}
 
 // memories measures the memory of as many watches as there are clients. Nothing else may run meanwhile.
 func (s *sweep) memories() (all []herd.Memory) {

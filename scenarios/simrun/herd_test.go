@@ -82,6 +82,20 @@ func TestHerdDrawsTheVariantsOfAnotherProgram(t *testing.T) {
 	}
 }
 
+func TestAVariantIsDescribedByWhatItSays(t *testing.T) {
+	for want, v := range map[string]herd.Variant{
+		"":                           {},
+		"Élus.":                      {Doc: "élus"},
+		"Counted by: one is served.": {Goes: "one is served"},
+		"A queue. Counted by: a client is next. Promised: no waste. Measured with up to 1 client; with more it would " +
+			"take too long.": {Doc: "a queue", Goes: "a client is next", Claims: []herd.Claim{{Doc: "no waste"}}, Most: 1},
+	} {
+		if got := describeVariant(&v); got != want {
+			t.Errorf("%q, expected %q", got, want)
+		}
+	}
+}
+
 func TestHerdRefusesBadFlags(t *testing.T) {
 	t.Chdir(t.TempDir())
 	os.WriteFile("file", nil, 0o666)
