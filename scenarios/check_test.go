@@ -194,7 +194,8 @@ func TestTheCommandBuildsTheSameTest(t *testing.T) {
 	}
 }
 
-// TestTheCommandNamesThePackage has a test of files that were named, which the go command gives a path of its own.
+// TestTheCommandNamesThePackage has a test of files that were named, which the go command gives a path of its own, and
+// tests of package main, whose paths have no suffix.
 func TestTheCommandNamesThePackage(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "with space")
 	if err := os.Mkdir(dir, 0o777); err != nil {
@@ -202,8 +203,10 @@ func TestTheCommandNamesThePackage(t *testing.T) {
 	}
 	t.Chdir(dir)
 	for path, want := range map[string]string{ // order-free: a call each
-		"example.com/mine":       "example.com/mine",
-		"command-line-arguments": "'" + dir + "'",
+		"example.com/mine.test":       "example.com/mine",
+		"example.com/mine/cmd/mine":   "example.com/mine/cmd/mine",
+		"command-line-arguments.test": "'" + dir + "'",
+		"command-line-arguments":      "'" + dir + "'",
 	} {
 		if got := scenarios.Tested(path); got != want {
 			t.Errorf("%s: got %s, expected %s", path, got, want)

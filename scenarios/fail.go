@@ -176,8 +176,8 @@ func command(test, file string) string {
 	words := []string{testCommand(turns.Exact)}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		words = append(words, buildFlags(info.Settings)...)
-		if path, ok := strings.CutSuffix(info.Path, ".test"); ok {
-			words = append(words, tested(path))
+		if info.Path != "" { // another build system may leave it out
+			words = append(words, tested(info.Path))
 		}
 	}
 	if testing.Testing() && testing.Short() {
@@ -198,9 +198,11 @@ func ownFlags() (list []string) {
 	return list
 }
 
-// tested returns the argument of "go test" for the package of a path. A package of named files, as in "go test
-// my_test.go", has no path: its argument is the folder.
-func tested(path string) string {
+// tested returns the argument of "go test" for the package of a test binary, by the path in its build information. The
+// path ends in ".test", unless the package is a command. A package of named files, as in "go test my_test.go", has no
+// path: its argument is the folder.
+func tested(binary string) string {
+	path := strings.TrimSuffix(binary, ".test")
 	if path == "command-line-arguments" {
 		return pipeline.Quote(absolute("."))
 	}
