@@ -46,7 +46,7 @@ func halted() halt {
 		}
 		switch g.Waits() {
 		case stacks.Not:
-			alive = alive || g.State != "synctest.Run" && g.State != "synctest.Wait"
+			alive = alive || !slices.Contains(switched, g.State)
 		case stacks.Lock:
 			what = forMutex
 			if asks(&g) {
@@ -89,9 +89,15 @@ func awake(g *stacks.Goroutine) bool {
 	return len(frames) > 0 && !strings.HasPrefix(frames[0].Func, "os/signal.")
 }
 
+// switched lists the states of goroutines that neither run nor wait for an event: those of this package, and one that
+// waits in iter.Pull for the goroutine at its other end.
+var switched = []string{"synctest.Run", "synctest.Wait", coroutine}
+
+const coroutine = "coroutine"
+
 // endless lists the states, besides waiting for a lock, of goroutines that only goroutines of the code can wake.
 var endless = []string{"sync.WaitGroup.Wait", "sync.Cond.Wait", "select (no cases)", "chan receive (nil chan)",
-	"chan send (nil chan)"}
+	"chan send (nil chan)", coroutine}
 
 // bound reports whether neither ZooKeeper nor time can wake a goroutine of the code: it waits for a lock of the code or
 // for other goroutines. A channel does not count, because it may belong to a timer or a watch.

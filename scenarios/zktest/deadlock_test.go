@@ -1,6 +1,7 @@
 package zktest_test
 
 import (
+	"iter"
 	"strings"
 	"sync"
 	"testing"
@@ -38,6 +39,47 @@ func TestAMutexThatIsHeldOverACallIsNoDeadlock(t *testing.T) {
 		strings.Contains(out, "not struck") {
 		t.Errorf("it is taken for a finding:\n%s", out)
 	}
+}
+
+func TestHiddenPull(t *testing.T) {
+	hidden(t)
+	pullTogether(t)
+}
+
+func pullTogether(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		next, stop := iter.Pull(func(yield func(error) bool) {
+			for {
+				_, err := conn.Create("/pull", nil, 0, open)
+				if !yield(err) {
+					return
+				}
+			}
+		})
+		defer stop()
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				mu.Lock()
+				defer mu.Unlock()
+				next()
+			})
+		}
+		all.Wait()
+	}, zktest.Servers(1))
+}
+
+// TestAnIteratorThatIsPulledUnderAMutexIsNoDeadlock has the holder of the mutex wait for its coroutine, which waits for
+// ZooKeeper.
+func TestAnIteratorThatIsPulledUnderAMutexIsNoDeadlock(t *testing.T) {
+	if zktest.Exact {
+		pullTogether(t)
+		return
+	}
+	out := runHidden(t, t.TempDir(), "TestHiddenPull", "-zksim.seeds", "1-3")
+	expect(t, out, "seed 1: nothing is known of the run", "a mutex whose holder may wait for ZooKeeper")
 }
 
 func TestHiddenClosers(t *testing.T) {

@@ -90,6 +90,7 @@ var objects = []struct{ state, object, vain string }{
 	{"sync.RWMutex", "for a mutex", " that nobody will unlock"},
 	{"sync.WaitGroup", "for a WaitGroup", " that nobody will complete"},
 	{"sync.Cond", "for a condition", " that nobody will signal"},
+	{coroutine, "for the other side of an iter.Pull", ""},
 	{"sleep", "for time to pass", ""},
 	{"IO wait", "for a file or a socket", ""},
 }
