@@ -407,13 +407,17 @@ var machinery = []string{"panic", "runtime.", "sync.", "time.", "internal/", "te
 // clientLibrary is part of the name of each function of the client library.
 const clientLibrary = "go-zookeeper/zk."
 
-// codeOf returns the calls of a goroutine that belong to the code, see [foreign]; none if the library started it.
+// codeOf returns the calls of a goroutine that belong to the code, see [foreign]; none if the library started it. If no
+// call does, as in that of "go wg.Wait()", it is the go statement, if that belongs to the code.
 func codeOf(g *stacks.Goroutine) []stacks.Frame {
 	list := foreign(g.Frames())
-	if n := len(list); n > 0 && strings.Contains(list[n-1].Func, clientLibrary) { // for example by "go conn.Close()"
-		if _, by := g.Parent(); strings.Contains(by.Func, clientLibrary) {
-			return nil
-		}
+	_, by := g.Parent()
+	started := strings.Contains(by.Func, clientLibrary)
+	switch n := len(list); {
+	case n == 0 && by.Func != "" && !started:
+		return foreign([]stacks.Frame{by})
+	case n > 0 && started && strings.Contains(list[n-1].Func, clientLibrary): // unlike that of "go conn.Close()"
+		return nil
 	}
 	return list
 }

@@ -181,6 +181,16 @@ func TestHiddenLeak(t *testing.T) {
 	})
 }
 
+func TestHiddenBareLeak(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		c.Connect()
+		var never sync.WaitGroup
+		never.Add(1)
+		go never.Wait() // no function of the code is in that goroutine
+	})
+}
+
 func TestHiddenLateError(t *testing.T) {
 	hidden(t)
 	zktest.Run(t, func(c *zktest.Cluster) {
@@ -361,6 +371,8 @@ func TestARunThatIsNotShrunkIsToldAsAReplay(t *testing.T) {
 
 func TestGoroutinesThatStayAreAFinding(t *testing.T) {
 	expect(t, runHidden(t, t.TempDir(), "TestHiddenLeak"), "goroutines go on when the code has ended")
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenBareLeak"), "goroutines go on when the code has ended",
+		"for a WaitGroup (zktest_test.TestHiddenBareLeak.func1)")
 }
 
 func TestCodeWithoutAConnectionIsAFinding(t *testing.T) {
