@@ -214,6 +214,21 @@ func TestTheCommandNamesThePackage(t *testing.T) {
 	}
 }
 
+// TestTheCommandFindsTheScheduleOfATestThatRunsElsewhere has a test that "go test" has built and does not run.
+func TestTheCommandFindsTheScheduleOfATestThatRunsElsewhere(t *testing.T) {
+	const byGoTest = "test.paniconexit0"
+	defer flag.Set(byGoTest, flag.Lookup(byGoTest).Value.String())
+	flag.Set(byGoTest, "false")
+	s := *catalog.Named("lock/plain-create")
+	s.Caught = nil
+	f := check(t, s, "1-100", "")
+	here, err := os.Getwd()
+	if want := "-zksim.schedule " + here + "/testdata/zksim/lock.plain-create/"; err != nil ||
+		!strings.Contains(f.fatal, want) {
+		t.Errorf("expected %s, %v:\n%s", want, err, f.fatal)
+	}
+}
+
 func TestCheckPrintsHowToRepeatAFailure(t *testing.T) {
 	s := *catalog.Named("lock/plain-create")
 	s.Caught = nil

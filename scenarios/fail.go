@@ -64,7 +64,7 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 			file = filepath.Join(dir, pipeline.ScheduleFile)
 		}
 	}
-	line := command(t.Name(), file)
+	line := command(t.Name(), reachable(file))
 	if err = f.Write(dir, line); err != nil {
 		page = ""
 	}
@@ -101,6 +101,15 @@ func absolute(name string) string {
 		return whole
 	}
 	return name
+}
+
+// reachable returns a name of a file for "go test", which looks for it in the package's folder. A test that was built by
+// "go test -c" may run in another folder, so the name is then absolute.
+func reachable(file string) string {
+	if f := flag.Lookup("test.paniconexit0"); f != nil && f.Value.String() == "true" { // "go test" sets it
+		return file
+	}
+	return absolute(file)
 }
 
 // explaining returns how long the run of a scenario may be shrunk; 0: no limit. For code outside of the simulator it is

@@ -171,7 +171,7 @@ func TestWhatIsFuzzedIsOnTheIndexOfChecks(t *testing.T) {
 			[]string{"1 result: 1 held", "fuzzed, and no input has failed"}},
 		{"fails", nil, []string{"1 result: 1 violated", `href="./my.leak/fuzz/index.html"`, "fuzzed bytes"}},
 		{"fails", []string{"-test.fuzz=FuzzIndexed", "-test.fuzztime=5x"},
-			[]string{"1 result: 1 violated", `href="./my.leak/fuzz/index.html"`, " -zksim.schedule testdata/zksim/my.leak/"}},
+			[]string{"1 result: 1 violated", `href="./my.leak/fuzz/index.html"`, "/testdata/zksim/my.leak/"}},
 		{"mutant", nil, []string{"1 result: 1 caught", "by liveness in "}},
 	} {
 		c := exec.CommandContext(t.Context(), os.Args[0], append([]string{"-test.run=^FuzzIndexed$", "-zksim.out=out",
