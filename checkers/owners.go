@@ -191,9 +191,9 @@ func (o *owners) why(h *history.History, mine claim, i int) string {
 	case maker < 0:
 		return "was never made"
 	case maker != mine.client && maker > 0:
-		return "it has not made, but c" + digits(maker)
+		return "c" + digits(maker) + " has made"
 	case maker != mine.client:
-		return "it has not made"
+		return "another client has made"
 	case slices.ContainsFunc(o.queue, isIt) && o.Leases > 1:
 		return "is not " + first
 	case slices.ContainsFunc(o.queue, isIt):
