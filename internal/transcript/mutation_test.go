@@ -22,18 +22,18 @@ var mutations = []struct {
 	},
 	{
 		"sequence number is the number of children", "write.go",
-		"sequenceName(path, parent.creates)",
+		"sequenceName(path, parent.creates+s.past[parent])",
 		"sequenceName(path, int32(len(parent.children)))",
 	},
 	{
 		"sequence number is Stat.cversion", "write.go",
-		"sequenceName(path, parent.creates)",
+		"sequenceName(path, parent.creates+s.past[parent])",
 		"sequenceName(path, 2*parent.creates-int32(len(parent.children)))",
 	},
 	{
 		"pzxid moved by a grandchild", "write.go",
-		"p.creates++\n\t\tp.pzxid = t.Zxid\n\t}\n",
-		"p.creates++\np.pzxid = t.Zxid\nif p.parent != nil { p.parent.pzxid = t.Zxid }\n\t}\n",
+		"p.creates++\n\t\tp.pzxid = t.Zxid\n\t} else if",
+		"p.creates++\np.pzxid = t.Zxid\nif p.parent != nil { p.parent.pzxid = t.Zxid }\n\t} else if",
 	},
 	{
 		"child watch fired by a set", "watch.go",
