@@ -256,6 +256,8 @@ func TestPartsThatDoNotBelongTogetherAreRefused(t *testing.T) {
 		{[]string{change("unknown", `"command"`, `"colour": 1, "command"`)}, `unknown field "colour"`},
 		{[]string{change("below", `"runs": 15`, `"runs": -100`)}, "counts that the 15 seeds of part 2/2 cannot come to"},
 		{[]string{change("above", `"runs": 15`, `"runs": 9223372036854775807`)}, "the 15 seeds of part 2/2 cannot"},
+		{[]string{change("struck", `"runs": 15`, `"runs": 15, "rules": [{"rule": "expire=1", "hit": 16}]`)},
+			"counts that the 15 seeds of part 2/2 cannot come to"},
 		{[]string{parts[0], change("fewer", `"runs": 15`, `"runs": 0`)},
 			"fewer: test/holds has 0 runs and does not say why, expected the 15 seeds of part 2/2"},
 		{[]string{change("twice", `"scenarios": [`+"\n    {\n      \"name\": \"test/holds\",\n      \"part\"",

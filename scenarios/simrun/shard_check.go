@@ -49,26 +49,26 @@ func (s *shardScenario) check(part shard.Part, seeds *shardSeeds) error {
 	share := seeds.share(part)
 	p := &s.Part
 	counts := []int{p.Steps, p.Holders}
+	runs := []int{}
 	for _, r := range p.Rules {
-		counts = append(counts, r.On, r.Possible, r.Hit, r.Strikes)
+		counts, runs = append(counts, r.Strikes), append(runs, r.On, r.Possible, r.Hit)
 	}
 	if slices.Min(counts) < 0 {
 		return errors.New("it has counts below 0")
 	}
-	counts = []int{}
 	for _, g := range p.Goals {
-		counts = append(counts, g.Runs)
+		runs = append(runs, g.Runs)
 	}
 	failed := 0
 	for _, f := range p.Failed {
-		counts = append(counts, f.Runs)
+		runs = append(runs, f.Runs)
 		failed += f.Runs
 	}
 	for _, e := range s.Explained {
-		counts = append(counts, e.Runs)
+		runs = append(runs, e.Runs)
 	}
 	if p.Runs < 0 || uint64(p.Runs) > share || failed > p.Runs ||
-		slices.ContainsFunc(counts, func(n int) bool { return n < 0 || n > p.Runs }) {
+		slices.ContainsFunc(runs, func(n int) bool { return n < 0 || n > p.Runs }) {
 		return fmt.Errorf("it has counts that the %d seeds of part %v cannot come to", share, part)
 	}
 	for _, f := range s.Failures {
