@@ -103,8 +103,8 @@ func absolute(name string) string {
 	return name
 }
 
-// reachable returns a name of a file for "go test", which looks for it in the package's folder. A test that was built by
-// "go test -c" may run in another folder, so the name is then absolute.
+// reachable returns a name of a file for "go test", which looks for it in the package's folder. A test that was built
+// by "go test -c" may run in another folder, so the name is then absolute.
 func reachable(file string) string {
 	if f := flag.Lookup("test.paniconexit0"); f != nil && f.Value.String() == "true" { // "go test" sets it
 		return file
