@@ -13,6 +13,13 @@ type Injector struct {
 	rules  []rule // without the initial faults
 	plan   int    // length of the plan
 	counts bool   // a rule waits for the n-th request
+	shared []charge
+}
+
+// charge is a fault that has struck and that rules with different aims allow. It may count for any of them.
+type charge struct {
+	by []int // the rules
+	at int   // the one that it counts for now
 }
 
 type rule struct {
@@ -20,7 +27,7 @@ type rule struct {
 	place int // in the plan
 	fault *Fault
 	kind  sim.Kind
-	left  int
+	left  int    // of the budget, less the faults that only rules with this aim allow
 	open  bool   // the state has permitted it at some moment
 	seen  []seen // per client; only kept for Nth
 }
@@ -33,7 +40,7 @@ type seen struct {
 
 // Reset prepares for a run with plan p, keeping memory.
 func (in *Injector) Reset(p Plan) {
-	in.rules, in.plan, in.counts = in.rules[:0], 0, false
+	in.rules, in.plan, in.counts, in.shared = in.rules[:0], 0, false, in.shared[:0]
 	in.Add(p)
 }
 
@@ -68,7 +75,7 @@ func (in *Injector) Local(w *sim.World, t sim.Transition) bool {
 			rules++
 		}
 	}
-	if rules > 1 { // which of them is charged depends on the order of strikes
+	if rules > 1 { // which of them may be charged depends on what it strikes
 		return false
 	}
 	f := &Table[t.Kind-sim.FirstFault]
@@ -84,7 +91,7 @@ func (in *Injector) Strikes() bool {
 // Counts reports whether it matters how many requests a client has made.
 func (in *Injector) Counts() bool { return in.counts }
 
-// Contends reports whether two rules have the same fault. Then which of them is charged depends on what the fault
+// Contends reports whether two rules have the same fault. Then which of them may be charged depends on what the fault
 // strikes.
 func (in *Injector) Contends() bool {
 	for i := range in.rules {
@@ -95,11 +102,11 @@ func (in *Injector) Contends() bool {
 	return false
 }
 
-// Budgets returns how many times each rule of the plan may still strike, 0 for the initial faults.
-func (in *Injector) Budgets() []int {
-	list := make([]int, in.plan)
+// Unspent reports for each rule of the plan whether it may strike once more; false for the initial faults.
+func (in *Injector) Unspent() []bool {
+	list := make([]bool, in.plan)
 	for i := range in.rules {
-		list[in.rules[i].place] = in.rules[i].left
+		list[in.rules[i].place] = in.free(i)
 	}
 	return list
 }
@@ -121,10 +128,10 @@ func Ends(k sim.Kind) bool { return Table[k-sim.FirstFault].ends }
 // Enabled appends the faults that the plan still allows and the state permits.
 func (in *Injector) Enabled(w *sim.World, list []sim.Transition) []sim.Transition {
 	for i := range in.rules {
-		r := &in.rules[i]
-		if r.left == 0 {
+		if !in.free(i) {
 			continue
 		}
+		r := &in.rules[i]
 		if r.fault.ensemble {
 			list = in.offer(w, r, nil, list)
 		}
@@ -257,16 +264,99 @@ func (in *Injector) Fingerprint() uint64 {
 			h = h.Int(int64(n.count))
 		}
 	}
+	shared := hash.Hash(0) // in any order
+	for _, x := range in.shared {
+		by := hash.Hash(0)
+		for _, i := range x.by {
+			by = by.Int(int64(i))
+		}
+		shared += by
+	}
+	if shared != 0 {
+		h = h.Uint64(uint64(shared))
+	}
 	return uint64(h)
 }
 
-// Apply makes the fault happen and charges the first rule that allows it.
+// Apply makes the fault happen and charges the rules that allow it.
 func (in *Injector) Apply(w *sim.World, t sim.Transition) {
 	r, c := in.charged(w, t)
 	if r != nil {
-		r.left--
+		in.charge(in.allowing(w, r, c))
 	}
 	Table[t.Kind-sim.FirstFault].do(w, c)
+}
+
+// allowing returns the rules that allow a fault of rule r to c, and that end connections as it does.
+func (in *Injector) allowing(w *sim.World, r *rule, c *sim.Client) (list []int) {
+	for i := range in.rules {
+		if x := &in.rules[i]; x.kind == r.kind && x.Aim.End == r.Aim.End && x.permits(w, c) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// charge counts a fault that these rules allow.
+func (in *Injector) charge(by []int) {
+	for _, i := range by {
+		x := &in.rules[i]
+		if x.left == 0 || len(in.shared) > 0 && !in.room(i, true, make([]bool, len(in.rules))) {
+			continue
+		}
+		if slices.ContainsFunc(by, func(k int) bool { return in.rules[k].Aim != x.Aim }) {
+			in.shared = append(in.shared, charge{by, i})
+		} else {
+			x.left--
+		}
+		return
+	}
+}
+
+// free reports whether a rule may strike once more.
+func (in *Injector) free(i int) bool {
+	if len(in.shared) == 0 {
+		return in.rules[i].left > 0
+	}
+	return in.room(i, false, make([]bool, len(in.rules)))
+}
+
+// spare returns what is left of the budget of a rule, less the faults that count for it now.
+func (in *Injector) spare(i int) int {
+	n := in.rules[i].left
+	for k := range in.shared {
+		if in.shared[k].at == i {
+			n--
+		}
+	}
+	return n
+}
+
+// room reports whether a rule may strike once more when faults that several rules allow count for others of these; if
+// move, they do from now on. Tried are the rules that were looked at before.
+func (in *Injector) room(i int, move bool, tried []bool) bool {
+	if tried[i] {
+		return false
+	}
+	tried[i] = true
+	if in.spare(i) > 0 {
+		return true
+	}
+	for k := range in.shared {
+		x := &in.shared[k]
+		if x.at != i {
+			continue
+		}
+		for _, j := range x.by {
+			if in.room(j, move, tried) {
+				if move {
+					x.at = j
+				}
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // charged returns the first rule that allows a fault, or nil, and the client that it happens to, if any.
@@ -276,7 +366,7 @@ func (in *Injector) charged(w *sim.World, t sim.Transition) (*rule, *sim.Client)
 		c = w.Client(int(t.Client))
 	}
 	for i := range in.rules {
-		if r := &in.rules[i]; r.kind == t.Kind && r.left > 0 && r.permits(w, c) {
+		if r := &in.rules[i]; r.kind == t.Kind && in.free(i) && r.permits(w, c) {
 			return r, c
 		}
 	}

@@ -261,6 +261,57 @@ func TestABudgetIsSpentRuleByRule(t *testing.T) {
 	play(t, 1, "disconnect=2@client=c1 disconnect", lines, program, program)
 }
 
+// TestRulesShareWhatSeveralAllow has faults that can all happen only if the first counts for the second rule.
+func TestRulesShareWhatSeveralAllow(t *testing.T) {
+	sleep := func(s *script, c *sim.Client) { c.Env().Sleep(t.Context(), time.Hour) }
+	play(t, 1, "disconnect disconnect@client=c1", []string{"connect c1 s1", "connect c2 s1", "disconnect c1", "round c1",
+		"connect c1 s1", "+ disconnect c1", "+ disconnect c2", "disconnect c2", "round c2", "connect c2 s1",
+		"- disconnect c1", "- disconnect c2"}, sleep, sleep)
+	ask := func(s *script, c *sim.Client) {
+		c.Conn().Exists("/d")
+		c.Conn().Get("/d")
+		c.Conn().Get("/d")
+	}
+	again := []string{"+ lose-request c1", "lose-request c1", "round c1", "run c1", "connect c1 s1"}
+	lines := slices.Concat([]string{"run c1", "connect c1 s1"}, again, again, []string{"- lose-request c1"})
+	for _, plan := range []string{"lose-request lose-request@op=exists", "lose-request@client=c1 lose-request@op=exists",
+		"lose-request@op=exists lose-request@path=/d"} {
+		t.Run(plan, func(t *testing.T) { play(t, 1, plan, lines, ask) })
+	}
+}
+
+func TestAFaultCountsOnlyForARuleThatEndsTheConnectionInItsWay(t *testing.T) {
+	p, err := faults.ParseServed("disconnect=1@end=rst disconnect=1@end=fin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, in := sim.NewWorld(), &faults.Injector{}
+	t.Cleanup(w.Close)
+	in.Reset(p)
+	w.Reset(sim.Config{Clients: 2, Servers: 1}, in, func(c *sim.Client) { c.Env().Sleep(t.Context(), time.Hour) })
+	var ends []string
+	again := func(t sim.Transition) { ends = append(ends, in.Ending(w, t)) }
+	s := &script{t: t, lines: []string{"connect c1 s1", "connect c2 s1", "disconnect c1", "disconnect c2"}}
+	if err := w.Run(watched{s, again}); err != nil || !slices.Equal(ends, []string{faults.EndByReset, faults.EndInOrder}) {
+		t.Errorf("%v, %v", ends, err)
+	}
+}
+
+// watched is a script whose faults something is called with before they happen.
+type watched struct {
+	*script
+	before func(sim.Transition)
+}
+
+// Choose implements [sim.Chooser].
+func (x watched) Choose(w *sim.World) (sim.Transition, bool, error) {
+	t, ok, err := x.script.Choose(w)
+	if ok && t.Kind >= sim.FirstFault {
+		x.before(t)
+	}
+	return t, ok, err
+}
+
 func TestAPlanForRealConnectionsSaysHowTheyEnd(t *testing.T) {
 	const text = "lose-reply=1@client=c2,op=addWatch,nth=3,end=torn disconnect=1@end=rst"
 	p, err := faults.ParseServed(text)

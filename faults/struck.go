@@ -17,8 +17,8 @@ type Strike struct {
 	Possible bool // the state permitted it at some moment
 }
 
-// Struck appends what became of each rule of p, the plan of the run with history h. A fault is charged to the first
-// rule that allows it. Initial faults have struck when what they prepare has happened.
+// Struck appends what became of each rule of p, the plan of the run with history h. A fault that several rules allow
+// counts for the first of them that can spare it. Initial faults have struck when what they prepare has happened.
 func (in *Injector) Struck(list []Strike, p Plan, h *history.History) []Strike {
 	k := 0
 	for _, r := range p {
@@ -28,7 +28,7 @@ func (in *Injector) Struck(list []Strike, p Plan, h *history.History) []Strike {
 			continue
 		}
 		x := &in.rules[k]
-		list = append(list, Strike{x.Budget - x.left, x.open})
+		list = append(list, Strike{x.Budget - in.spare(k), x.open})
 		k++
 	}
 	return list

@@ -68,9 +68,9 @@ func (r *Runner) Guarded() uint64 {
 	return uint64(hash.Hash(0).Int(r.resource.written).Int(r.resource.seen))
 }
 
-// Budgets returns how many times each rule of the plan may still strike in the present run.
-func (r *Runner) Budgets() []int {
-	list := r.injector.Budgets()
+// Unspent reports for each rule of the plan whether it may strike once more in the present run.
+func (r *Runner) Unspent() []bool {
+	list := r.injector.Unspent()
 	if r.world.Calm() {
 		clear(list)
 	}

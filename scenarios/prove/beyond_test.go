@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
+
 	"zksim/checkers"
 	"zksim/model/history"
 	"zksim/recipes"
@@ -153,6 +155,28 @@ func TestTheOtherOrderTurnsTheFirstNamesRound(t *testing.T) {
 	}
 	if sooner[1] == sooner[OtherOrder] {
 		t.Error("the names come in one order with both")
+	}
+}
+
+// TestAProofHasEveryWayToShareFaultsAmongRules loses the replies to a create and then to a set, which a plan allows
+// only if the first loss counts for its second rule.
+func TestAProofHasEveryWayToShareFaultsAmongRules(t *testing.T) {
+	for _, faults := range []string{"lose-reply=1 lose-reply=1@op=create", "lose-reply=1@op=create lose-reply=1",
+		"lose-reply=1@client=c1 lose-reply=1@op=create"} {
+		s := &engine.Scenario{Name: "test/both-lost", Clients: 1, Program: func(p *engine.Process) {
+			_, made := p.Conn.Create("/a", nil, 0, world)
+			p.Conn.Get("/")
+			_, set := p.Conn.Set("/a", nil, -1)
+			p.Always("one is answered", made != zk.ErrConnectionClosed || set != zk.ErrConnectionClosed)
+		}}
+		sc, err := Bounds{Faults: faults}.Of(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Prove(t.Context(), sc, Options{Reductions: Every, Workers: 1})
+		if err != nil || r.Outcome != Violated || r.Struck != 2 {
+			t.Errorf("%s: %s, %v", faults, &r.Certificate, err)
+		}
 	}
 }
 

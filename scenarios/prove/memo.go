@@ -24,7 +24,7 @@ type memo struct {
 	steps   table[*step]
 	cuts    table[*sim.Servers] // the servers after the connection of a client has ended
 	rests   table[uint64]       // the faults left after one of them
-	budgets table[[]int]        // the budget left for each rule of the plan, by the rest of a state
+	unspent table[[]bool]       // whether each rule of the plan may strike once more, by the rest of a state
 	moves   table[*moves]
 	pasts   cache[memory] // what an observer remembers, by what it remembered before and hears, see tell
 	exact   bool          // the effect of a step may depend on the faults left, or change them
@@ -320,7 +320,7 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) 
 // things are the parts of states, the positions in which something is remembered, and what the checkers remember.
 func (m *memo) chance() (p float64) {
 	for _, n := range [...]int{m.servers.size(), m.clients.size(), m.steps.size(), m.cuts.size(), m.rests.size(),
-		m.budgets.size(), m.moves.size(), m.pasts.size(), m.stores.size()} {
+		m.unspent.size(), m.moves.size(), m.pasts.size(), m.stores.size()} {
 		p += pairs(n, 64)
 	}
 	return p

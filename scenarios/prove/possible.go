@@ -183,13 +183,13 @@ func (w *worker) movesOf(x *state, k int, world *sim.World) *moves {
 
 // left reports whether the plan still allows the fault t, if the state permits it.
 func (w *worker) left(x *state, t sim.Transition) bool {
-	budget, _ := w.memo.budgets.get(x.rest)
+	unspent, _ := w.memo.unspent.get(x.rest)
 	process := 0 // the process that owns the connection: a rule covers all connections of one
 	if t.Client > 0 {
 		process = (int(t.Client)-1)%w.scenario.Clients + 1
 	}
 	for i, r := range w.scope.Faults {
-		if budget[i] > 0 && faults.KindOf(r.Fault) == t.Kind && (r.Aim.Client == 0 || r.Aim.Client == process) {
+		if unspent[i] && faults.KindOf(r.Fault) == t.Kind && (r.Aim.Client == 0 || r.Aim.Client == process) {
 			return true
 		}
 	}

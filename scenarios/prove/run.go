@@ -230,8 +230,8 @@ func (w *worker) compare(said, is *state, world *sim.World) {
 // something else could happen.
 func (w *worker) read(world *sim.World, ticks int32) *state {
 	rest := hash.Hash(world.Rest()).Int(int64(ticks))
-	if _, known := w.memo.budgets.get(uint64(rest)); !known {
-		w.memo.budgets.put(uint64(rest), w.runner.Budgets())
+	if _, known := w.memo.unspent.get(uint64(rest)); !known {
+		w.memo.unspent.put(uint64(rest), w.runner.Unspent())
 	}
 	x := &state{now: world.Now(), rest: uint64(rest), guarded: w.runner.Guarded(),
 		memories: w.past.memories(), base: world.Everywhere(),
