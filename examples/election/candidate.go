@@ -9,7 +9,7 @@ import (
 	"zksim/recipes"
 )
 
-// Candidacy is what both elections have.
+// Candidacy is the common interface of [Election] and [Mended].
 type Candidacy interface {
 	Run()
 	Status() *recipes.Mailbox[Status]
@@ -17,8 +17,8 @@ type Candidacy interface {
 	End()
 }
 
-// Candidate is a user of an election, as its documentation says: it waits for its status, and resigns after an error.
-// It is what [zksim/scenarios.Election] takes.
+// Candidate uses an election as its documentation demands: it waits for its status, and resigns after an error.
+// [zksim/scenarios.Election] takes a Candidate.
 type Candidate struct {
 	env    recipes.Env
 	begin  func() (Candidacy, error)
@@ -27,12 +27,12 @@ type Candidate struct {
 	znodes []string
 }
 
-// NewCandidate returns a candidate for candidacies that begin so.
+// NewCandidate returns a candidate that calls begin for each new candidacy.
 func NewCandidate(env recipes.Env, begin func() (Candidacy, error)) *Candidate {
 	return &Candidate{env: env, begin: begin}
 }
 
-// Campaign waits until the candidate leads. It begins again when it was out of the election by no will of its own.
+// Campaign waits until the candidate leads. After ErrDeleted and ErrLost it begins a new candidacy.
 func (c *Candidate) Campaign(ctx context.Context) error {
 	for {
 		err := c.campaign(ctx)
@@ -42,7 +42,7 @@ func (c *Candidate) Campaign(ctx context.Context) error {
 	}
 }
 
-// campaign is Campaign for one candidacy.
+// campaign is Campaign with a single candidacy.
 func (c *Candidate) campaign(ctx context.Context) error {
 	now, err := c.begin()
 	if err != nil {
@@ -56,7 +56,7 @@ func (c *Candidate) campaign(ctx context.Context) error {
 	})
 	for {
 		status, err := now.Status().Get(ctx)
-		for err == nil && len(now.Status().Ready()) > 0 { // it may lead no more
+		for err == nil && len(now.Status().Ready()) > 0 { // a later status may say that it no longer leads
 			status, err = now.Status().Get(ctx)
 		}
 		if err = errors.Join(err, status.Err); err != nil {
@@ -80,8 +80,8 @@ func (c *Candidate) Resign(ctx context.Context) error {
 	return err
 }
 
-// Lost tells a leader that there is another status than that it leads.
+// Lost returns a channel that is ready when the leader has a new status: it may no longer lead then.
 func (c *Candidate) Lost() <-chan zk.Event { return c.now.Status().Ready() }
 
-// Znodes returns the znode of the candidacy.
+// Znodes returns the znode of the candidacy, once a status has named it.
 func (c *Candidate) Znodes() []string { return c.znodes }

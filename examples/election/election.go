@@ -1,10 +1,10 @@
-// Package election is a port of a leader election, and one in which its bugs are mended.
+// Package election has a port of a published leader election, and a version without its bugs.
 //
 // [Election] has the logic of github.com/Comcast/go-leaderelection (Election.go at 1d7a4ea, Apache License 2.0,
-// copyright 2016 Comcast Cable Communications Management, LLC), in words of its own. What the port changes: goroutines
-// are those of Env.Go, each select is an Await, and what goroutines tell one another goes through a Mailbox. A select
-// takes any of the channels that are ready, Await the first of them; so a select in which that matters lists first what
-// is worse.
+// copyright 2016 Comcast Cable Communications Management, LLC), but its code is written anew. The port makes three
+// changes: Env.Go starts the goroutines, Await replaces select, and goroutines send each other values through a
+// Mailbox. A select takes any channel that is ready, but Await takes the first one. So where the order matters, the
+// worst event comes first in the list.
 package election
 
 import (
@@ -18,39 +18,39 @@ import (
 	"zksim/recipes"
 )
 
-// Status is what a candidate is told.
+// Status is what an election tells a candidate.
 type Status struct {
-	Candidate string // the own znode
+	Candidate string // the candidate's own znode
 	Leads     bool
-	Following string // the znode of the candidate before; "" for the leader
-	Err       error  // the candidate is out of the election, and resigns
+	Following string // the znode of the next candidate ahead; "" for the leader
+	Err       error  // if not nil, the candidate is out of the election and has to resign
 }
 
-// What Status.Err may be, beside errors of ZooKeeper.
+// Errors of a Status, besides those of ZooKeeper and [ErrLost].
 var (
 	ErrOver    = errors.New("the election is over")
 	ErrDeleted = errors.New("the candidate was deleted")
 )
 
-// done is the znode that is there when an election is over.
+// done is the name of the znode that marks an election as over.
 const done = "DONE"
 
-// Election is one candidacy, as it is published. Its methods are for several goroutines.
+// Election is one candidacy with the published logic. Several goroutines may call its methods.
 type Election struct {
 	conn   recipes.Conn
 	env    recipes.Env
 	dir    string
 	status *recipes.Mailbox[Status]
-	again  *recipes.Mailbox[error] // of watches: look again, if it is nil
+	again  *recipes.Mailbox[error] // from the goroutines that wait for watches; nil means to look again
 	resign chan zk.Event           // closed by the candidate
 	end    chan zk.Event           // closed by the candidate
-	stop   chan zk.Event           // closed when watches need not be listened to any more
-	over   <-chan zk.Event         // the watch of DONE
-	own    <-chan zk.Event         // the watch of the own znode
+	stop   chan zk.Event           // closed to end the goroutines that wait for watches
+	over   <-chan zk.Event         // the watch on DONE
+	own    <-chan zk.Event         // the watch on the candidate's own znode
 	mine   string
 }
 
-// New returns a candidacy in the election at dir, which exists.
+// New returns a candidacy in the election at dir. It fails if dir does not exist.
 func New(conn recipes.Conn, env recipes.Env, dir string) (*Election, error) {
 	exists, _, err := conn.Exists(dir)
 	if err == nil && !exists {
@@ -68,16 +68,16 @@ func New(conn recipes.Conn, env recipes.Env, dir string) (*Election, error) {
 		stop: make(chan zk.Event), over: over}, nil
 }
 
-// Status tells who leads, whenever that changes.
+// Status returns the mailbox that receives the first status, and a new one whenever it may have changed.
 func (e *Election) Status() *recipes.Mailbox[Status] { return e.status }
 
-// Resign ends the candidacy. It is called once, also after an error.
+// Resign ends the candidacy. The candidate calls it once, also after an error.
 func (e *Election) Resign() { close(e.resign) }
 
-// End ends the election for all. It is called by the leader, instead of Resign.
+// End ends the election for all candidates. The leader calls it instead of Resign.
 func (e *Election) End() { close(e.end) }
 
-// Run is the candidacy. It returns when that has ended.
+// Run takes part in the election. It returns when the candidacy has ended.
 func (e *Election) Run() {
 	status := e.offer()
 	if status.Err == nil {
@@ -108,7 +108,7 @@ func (e *Election) Run() {
 	}
 }
 
-// offer makes the own znode.
+// offer creates the candidate's znode and leaves a watch on it.
 func (e *Election) offer() (status Status) {
 	names, _, err := e.conn.Children(e.dir)
 	if err == nil && slices.Contains(names, done) {
@@ -132,7 +132,7 @@ func (e *Election) offer() (status Status) {
 	return Status{Candidate: mine}
 }
 
-// determine finds out who leads, and listens to the watches that say when that may change.
+// determine finds out who leads, and starts a goroutine that waits for the watches that say when this may change.
 func (e *Election) determine(status *Status) {
 	names, _, err := e.conn.Children(e.dir)
 	if err != nil {
@@ -167,7 +167,7 @@ func (e *Election) determine(status *Status) {
 	e.env.Go("follows", func() { e.follow(gone) })
 }
 
-// lead listens to the watches of a leader.
+// lead waits for the watches of a leader.
 func (e *Election) lead() {
 	switch i, event, _ := e.env.Await(context.Background(), e.own, e.over, e.stop); {
 	case i == 0 && event.Type == zk.EventNodeDeleted:
@@ -177,7 +177,7 @@ func (e *Election) lead() {
 	}
 }
 
-// follow listens to the watches of a candidate that does not lead.
+// follow waits for the watches of a candidate that does not lead.
 func (e *Election) follow(gone <-chan zk.Event) {
 	for {
 		switch i, event, _ := e.env.Await(context.Background(), e.over, gone, e.own, e.stop); {
@@ -196,13 +196,13 @@ func (e *Election) follow(gone <-chan zk.Event) {
 	}
 }
 
-// leave removes the own znode.
+// leave deletes the candidate's znode. It ignores errors.
 func (e *Election) leave() {
 	close(e.stop)
 	e.conn.Delete(e.mine, -1)
 }
 
-// finish removes all candidates, the last first, so that none of them is the first for a while.
+// finish deletes all candidates in one transaction, the last one first and the leader at the end. It ignores errors.
 func (e *Election) finish() {
 	close(e.stop)
 	names, _, err := e.conn.Children(e.dir)

@@ -16,7 +16,7 @@ import (
 
 const dir = "/election"
 
-// contest is the scenario of three candidates.
+// contest returns the preset scenario with three candidates. A plan replaces its faults and removes its goals.
 func contest(name, plan string, begin func(p *scenarios.Process) (election.Candidacy, error)) scenarios.Scenario {
 	s := scenarios.Election("election/"+name, func(p *scenarios.Process) *election.Candidate {
 		return election.NewCandidate(p.Env, func() (election.Candidacy, error) { return begin(p) })
@@ -37,10 +37,10 @@ func mended(p *scenarios.Process) (election.Candidacy, error) {
 	return election.NewMended(p.Conn, p.Env, p.Path(dir)), nil
 }
 
-// heard is what a leader is promised, in the words of its user.
+// heard is what a user of the election expects.
 const heard = "a leader whose znode is gone has heard of it"
 
-// standing is a scenario in which leaders stay, and at rest compare what they know with what there is.
+// standing returns a scenario in which leaders do not resign. At rest each compares what it knows with what there is.
 func standing(
 	name, plan string, begin func(p *scenarios.Process) (election.Candidacy, error),
 ) scenarios.Scenario {
@@ -73,27 +73,27 @@ func TestTheMendedElectionHolds(t *testing.T) {
 	scenarios.Check(t, standing("mended-stays", "", mended))
 }
 
-// bugs are those of the published election: the faults that wake each, and what is found.
+// bugs lists the bugs of the published election, with the faults that expose each and what is found.
 var bugs = []struct {
 	name, plan, checker, finds string
 	scenario                   func(name, plan string,
 		begin func(p *scenarios.Process) (election.Candidacy, error)) scenarios.Scenario
 }{
-	// The answer to the create is lost, and the candidacy ends with an error. Its znode stays, and all wait behind it.
-	// A comment in the published code asks whether the create should be a protected one.
+	// The reply to the create is lost, and the candidacy ends with an error. Its znode stays, and all others wait
+	// behind it. A comment in the published code asks whether to use a protected create.
 	{"leak", "lose-reply=1@op=create", "tree", "no recipe object knows of it", contest},
-	// A candidate that resigns is disconnected. The error of the delete is ignored, and its znode stays.
+	// The connection breaks while a candidate resigns. The error of the delete is ignored, and the znode stays.
 	{"stays", "lose-request=1@op=delete", "tree", "stays behind", contest},
-	// The session ends while there is no connection, and with it the watch of DONE, whose event is taken for the end of
-	// the election.
+	// The session ends while the client is disconnected, and the watch on DONE ends with it. The last event of the
+	// watch is taken for the end of the election.
 	{"over", "disconnect=1 expire=1", "liveness", "the election is over", contest},
-	// The session of a leader ends while it has no connection. The event of its own znode's watch is not that of a
-	// delete, and nobody is told.
+	// The session of a leader ends while the client is disconnected. The event of the watch on its own znode is not a
+	// deletion, so nobody tells the leader.
 	{"silent", "disconnect=1 expire=1", "always", heard, standing},
 }
 
-// TestThePublishedElectionIsCaught explores all schedules of two candidates that campaign once, and so finds each bug
-// for certain: two of them need what random schedules seldom have.
+// TestThePublishedElectionIsCaught explores all schedules of two candidates that campaign once each, so it finds each
+// bug for certain. Two of the bugs are rare in random schedules.
 func TestThePublishedElectionIsCaught(t *testing.T) {
 	for _, bug := range bugs {
 		s := bug.scenario(bug.name, bug.plan, published)
@@ -102,7 +102,7 @@ func TestThePublishedElectionIsCaught(t *testing.T) {
 	}
 }
 
-// TestEachMinimalScheduleFails replays what is in testdata/zksim: the shortest way to each bug.
+// TestEachMinimalScheduleFails replays the schedules in testdata/zksim. Each is the shortest that exposes its bug.
 func TestEachMinimalScheduleFails(t *testing.T) {
 	for _, bug := range bugs {
 		t.Run(bug.name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestEachMinimalScheduleFails(t *testing.T) {
 	}
 }
 
-// minimal returns what is found by the schedule in testdata/zksim, the shortest way to the bug of a scenario.
+// minimal replays the only schedule of a scenario in testdata/zksim, and returns the message of the verdict.
 func minimal(t *testing.T, s scenarios.Scenario) string {
 	files, err := filepath.Glob(filepath.Join(scenarios.Corpus, strings.ReplaceAll(s.Name, "/", "."), "*.txt"))
 	if err != nil || len(files) != 1 {

@@ -14,13 +14,13 @@ import (
 
 // Mended is the election without the bugs that the tests find:
 //
-//   - The own znode has a name by which it is found again when the answer to its create is lost.
-//   - It is removed for certain, also when the connection is lost, before Run returns, and not before the candidate
-//     resigns: until then it may still lead.
-//   - A leader hears of everything after which another one may lead: that it is disconnected, that its session has
-//     ended, that its znode was deleted.
-//   - An event of a watch is a reason to look, and nothing else. The end of a session is not that of the election.
-//   - A lost connection is no reason to give up.
+//   - The znode has a unique name, so that a candidate finds it after the reply to the create was lost.
+//   - Run deletes the znode before it returns, however often the connection is lost. It does not delete it before the
+//     candidate resigns, because until then the candidate may still lead.
+//   - A leader hears of everything after which another candidate may lead: a disconnection, the end of its session, and
+//     the deletion of its znode.
+//   - To a follower an event only means to look again. The end of a session is not the end of the election.
+//   - A candidate that does not lead stays in the election when its connection is lost.
 type Mended struct {
 	conn        recipes.Conn
 	env         recipes.Env
@@ -29,28 +29,28 @@ type Mended struct {
 	resign, end chan zk.Event
 }
 
-// ErrLost is the Status.Err of a leader that may not be the only one.
+// ErrLost is the Status.Err of a leader that may no longer be the only one.
 var ErrLost = errors.New("the leadership cannot be relied on any more")
 
-// errResigned ends a candidacy, of which there is nothing to tell.
+// errResigned ends a candidacy that its candidate wants to end. No status reports it.
 var errResigned = errors.New("resigned")
 
-// NewMended is New for the election without bugs.
+// NewMended is New for the election without bugs. It does not check that dir exists.
 func NewMended(conn recipes.Conn, env recipes.Env, dir string) *Mended {
 	return &Mended{conn: conn, env: env, dir: dir, status: recipes.NewMailbox[Status](env),
 		resign: make(chan zk.Event), end: make(chan zk.Event)}
 }
 
-// Status is as that of [Election].
+// Status is like [Election.Status].
 func (e *Mended) Status() *recipes.Mailbox[Status] { return e.status }
 
-// Resign is as that of [Election].
+// Resign is like [Election.Resign].
 func (e *Mended) Resign() { close(e.resign) }
 
-// End is as that of [Election].
+// End is like [Election.End], but creates DONE and leaves the candidates to resign. After an error it only resigns.
 func (e *Mended) End() { close(e.end) }
 
-// Run is as that of [Election].
+// Run is like [Election.Run].
 func (e *Mended) Run() {
 	id := e.env.UUID()
 	if err := e.campaign(id); err != errResigned {
@@ -60,17 +60,17 @@ func (e *Mended) Run() {
 	e.persist(func() error { return e.remove(id) })
 }
 
-// pause is how long it waits before it tries again.
+// pause is the wait before the next try.
 const pause = 10 * time.Millisecond
 
-// interrupted reports whether an error is that of a connection.
+// interrupted reports whether an error only says that the connection or the session was lost.
 func interrupted(err error) bool {
 	var socket interface{ Timeout() bool } // the error of a write to the connection
 	return err == zk.ErrConnectionClosed || err == zk.ErrNoServer || err == zk.ErrSessionExpired ||
 		err == zk.ErrSessionMoved || errors.As(err, &socket)
 }
 
-// persist tries until there is a connection.
+// persist calls try until it returns nil or an error that a new connection does not cure.
 func (e *Mended) persist(try func() error) (err error) {
 	for err = try(); interrupted(err); err = try() {
 		e.env.Sleep(context.Background(), pause)
@@ -78,7 +78,7 @@ func (e *Mended) persist(try func() error) (err error) {
 	return err
 }
 
-// campaign is the candidacy up to its end, for which it returns the reason.
+// campaign takes part in the election, and returns the reason why that has ended.
 func (e *Mended) campaign(id string) error {
 	var told Status
 	for {
@@ -95,7 +95,7 @@ func (e *Mended) campaign(id string) error {
 			continue
 		case err != nil:
 			return err
-		case watch == nil || len(change) > 0: // the znode is new, or that of another session
+		case watch == nil || len(change) > 0: // look has no answer yet, or the session has changed meanwhile
 			continue
 		case status != told:
 			told = status
@@ -111,7 +111,7 @@ func (e *Mended) campaign(id string) error {
 	}
 }
 
-// ends is what the candidate asks for.
+// ends does what the candidate asks for: 0 is to resign, 1 is to end the election.
 func (e *Mended) ends(i int) error {
 	if i == 0 {
 		return errResigned
@@ -129,7 +129,7 @@ func (e *Mended) ends(i int) error {
 	return err
 }
 
-// look finds out who leads. The watch fires when that may change; it is nil where there is something to wait for first.
+// look finds out who leads. Its watch fires when this may change; if it is nil, the caller has to look again at once.
 func (e *Mended) look(id string) (status Status, watch <-chan zk.Event, err error) {
 	names, err := e.candidates()
 	if err != nil {
@@ -154,13 +154,13 @@ func (e *Mended) look(id string) (status Status, watch <-chan zk.Event, err erro
 		return status, nil, err
 	}
 	if at == 0 && stat.EphemeralOwner != e.conn.SessionID() {
-		e.env.Sleep(context.Background(), pause) // it goes with the session that made it
+		e.env.Sleep(context.Background(), pause) // a znode of an old session ends with it
 		return status, nil, nil
 	}
 	return status, watch, nil
 }
 
-// candidates returns the names of all candidates in order, as they are now.
+// candidates returns the names below dir after a sync, in the order of their numbers.
 func (e *Mended) candidates() ([]string, error) {
 	if _, err := e.conn.Sync(e.dir); err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (e *Mended) candidates() ([]string, error) {
 	return names, err
 }
 
-// remove removes what there is by that id.
+// remove deletes all znodes whose names begin with id.
 func (e *Mended) remove(id string) error {
 	names, err := e.candidates()
 	for _, name := range names {
