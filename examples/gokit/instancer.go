@@ -1,10 +1,10 @@
-// Package gokit is a port of the ZooKeeper Instancer of go-kit, which watches the instances of a service, and one in
-// which its bugs are mended.
+// Package gokit has a port of go-kit's ZooKeeper Instancer, which watches the instances of a service, and a
+// version without its bugs.
 //
 // [Instancer] has the logic of sd/zk in github.com/go-kit/kit v0.13.0 (GetEntries in client.go, the loop in
-// instancer.go; MIT, copyright 2015 Peter Bourgon), in words of its own; sd.Event is imported from there. What the port
-// changes: the goroutine is one of Env.Go, the select one of Env.Await, and the channel that stops it has the type of
-// the other one.
+// instancer.go; MIT, copyright 2015 Peter Bourgon), but its code is written anew; it imports sd.Event from there. The
+// port makes three changes: Env.Go starts the goroutine, Env.Await replaces the select, and the channel that stops the
+// goroutine has the type of a watch, as Await demands.
 package gokit
 
 import (
@@ -16,7 +16,7 @@ import (
 	"zksim/recipes"
 )
 
-// Instancer knows the instances below a path.
+// Instancer keeps the list of the instances below a path.
 type Instancer struct {
 	conn recipes.Conn
 	env  recipes.Env
@@ -25,7 +25,7 @@ type Instancer struct {
 	quit chan zk.Event
 }
 
-// New returns an Instancer of what is below path, which exists. It fails if it cannot read that.
+// New returns an Instancer for path, which must exist. It fails if it cannot list the children of path.
 func New(conn recipes.Conn, env recipes.Env, path string) (*Instancer, error) {
 	s := &Instancer{conn: conn, env: env, path: path, quit: make(chan zk.Event)}
 	instances, changed, err := s.entries()
@@ -37,13 +37,13 @@ func New(conn recipes.Conn, env recipes.Env, path string) (*Instancer, error) {
 	return s, nil
 }
 
-// State returns what it knows.
+// State returns the instances, or the error of the last listing.
 func (s *Instancer) State() sd.Event { return s.last }
 
-// Stop ends it.
+// Stop ends the goroutine of the Instancer.
 func (s *Instancer) Stop() { close(s.quit) }
 
-// entries returns the data of all instances, and a channel that tells when there are others.
+// entries returns the data of all instances that it can read, and a watch on the list.
 func (s *Instancer) entries() ([]string, <-chan zk.Event, error) {
 	names, _, changed, err := s.conn.ChildrenW(s.path)
 	if err != nil {

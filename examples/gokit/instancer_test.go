@@ -20,17 +20,17 @@ import (
 
 const path = "/services"
 
-// instancer is what both have.
+// instancer is the common interface of the published and the mended Instancer.
 type instancer interface {
 	State() sd.Event
 	Stop()
 }
 
-// knows is what an Instancer is for, in the words of its user.
+// knows is what a user of an Instancer expects.
 const knows = "at rest the instancer knows all instances"
 
-// registry is a scenario in which the first client watches the instances, and the others register one each, some of
-// which go again. At rest the first one compares what it knows with what there is.
+// registry returns a scenario in which the first client watches the instances. Each other client registers one, deletes
+// it, and registers it again. At rest the first client compares what it knows with what there is.
 func registry(name, plan string, newInstancer func(p *scenarios.Process) (instancer, error)) scenarios.Scenario {
 	return scenarios.Scenario{
 		Name: "gokit/" + name, Clients: 3, Rounds: 3, Servers: []int{1, 3}, Faults: faults.MustParse(plan),
@@ -57,7 +57,7 @@ func registry(name, plan string, newInstancer func(p *scenarios.Process) (instan
 	}
 }
 
-// register makes and deletes an instance in turn, whose data is its name.
+// register creates and deletes an instance in turn. The data of the instance is its name.
 func register(p *scenarios.Process) {
 	name := fmt.Sprintf("s%d", p.ID)
 	for r := range p.Rounds {
@@ -87,17 +87,17 @@ func TestThePublishedInstancerHoldsWithoutFaults(t *testing.T) {
 
 func TestTheMendedInstancerHolds(t *testing.T) {
 	s := registry("mended", "none", mended)
-	s.Faults = faults.Contract().Except("cancel") // nothing takes a context
+	s.Faults = faults.Contract().Except("cancel") // the Instancer takes no context
 	scenarios.Check(t, s)
 }
 
-// bugs are those of the published Instancer, and what wakes each.
+// bugs lists the bugs of the published Instancer, with the faults that expose each.
 var bugs = []struct{ name, plan string }{
-	// The listing fails, and returns a nil channel: nothing wakes the loop any more.
+	// The listing fails and returns a nil channel. From then on nothing wakes the loop.
 	{"deaf", "disconnect=1@client=c1"},
-	// The data of an instance cannot be read, and the instance is left out.
+	// Reading the data of an instance fails, and the instance is left out.
 	{"left-out", "lose-request=1@client=c1,op=get"},
-	// The end of the session wakes the loop while there is no connection, and the listing fails.
+	// The end of the session wakes the loop while the client is disconnected, and the listing fails.
 	{"session", "learn-late=1@client=c1"},
 }
 
@@ -111,7 +111,7 @@ func TestThePublishedInstancerIsCaught(t *testing.T) {
 	}
 }
 
-// TestEachMinimalScheduleFails replays what is in testdata/zksim: the shortest way to each bug.
+// TestEachMinimalScheduleFails replays the schedules in testdata/zksim. Each is the shortest that exposes its bug.
 func TestEachMinimalScheduleFails(t *testing.T) {
 	for _, bug := range bugs {
 		t.Run(bug.name, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestEachMinimalScheduleFails(t *testing.T) {
 	}
 }
 
-// minimal returns what is found by the schedule in testdata/zksim, the shortest way to the bug of a scenario.
+// minimal replays the only schedule of a scenario in testdata/zksim, and returns the message of the verdict.
 func minimal(t *testing.T, s scenarios.Scenario) string {
 	files, err := filepath.Glob(filepath.Join(scenarios.Corpus, strings.ReplaceAll(s.Name, "/", "."), "*.txt"))
 	if err != nil || len(files) != 1 {

@@ -12,15 +12,15 @@ import (
 
 // Mended is the Instancer without the bugs that the tests find:
 //
-//   - After an error there is no watch, and a nil channel never says anything: it tries again after a pause.
-//   - An instance whose data cannot be read, but for one that has gone, makes the whole list one that cannot be read.
-//   - It looks again when its session changes state, since a watch may be lost with the connection.
+//   - After an error the watch is a nil channel, which never fires. So it tries again after a pause.
+//   - The whole listing fails if it cannot read the data of an instance that still exists.
+//   - It looks again when its session changes state, because a watch may be lost with the connection.
 type Mended struct{ Instancer }
 
-// pause is how long it waits before it tries again.
+// pause is the wait before the next try.
 const pause = 100 * time.Millisecond
 
-// NewMended is New for the Instancer without bugs. It does not fail.
+// NewMended is New for the Instancer without bugs. It does not fail, because its goroutine does all listings.
 func NewMended(conn recipes.Conn, env recipes.Env, path string) *Mended {
 	s := &Mended{Instancer{conn: conn, env: env, path: path, quit: make(chan zk.Event)}}
 	env.Go("instancer", s.loop)
@@ -44,9 +44,9 @@ func (s *Mended) loop() {
 	}
 }
 
-// entries is that of the Instancer, and fails if the data of one cannot be read.
+// entries is like that of Instancer, but fails if it cannot read the data of an instance that still exists.
 func (s *Mended) entries() ([]string, <-chan zk.Event, error) {
-	if _, err := s.conn.Sync(s.path); err != nil { // or a new session may be told the past
+	if _, err := s.conn.Sync(s.path); err != nil { // otherwise a new session may read an old state
 		return nil, nil, err
 	}
 	names, _, changed, err := s.conn.ChildrenW(s.path)
