@@ -8,17 +8,17 @@ import (
 	"zksim/recipes"
 )
 
-// Mended is the registrar without the bug that the tests find: a znode that is there already belongs to the session of
-// an earlier connection, of which the server has not heard that it was closed. It goes when that session ends. So only
-// a znode of the present session counts; another one is removed, and the own one is watched.
+// Mended is the registrar without the bug that the tests find. A znode that exists already belongs to the session of an
+// earlier connection, because the server has not heard that this was closed. The znode ends with that session. So
+// Mended accepts only a znode of its present session. It deletes any other, and watches its own.
 type Mended struct{ Registrar }
 
-// NewMended is New for the registrar without bugs.
+// NewMended is New for the registrar without the bug.
 func NewMended(dial Dial, env recipes.Env, path string, data []byte) *Mended {
 	return &Mended{*New(dial, env, path, data)}
 }
 
-// Run is as that of [Registrar].
+// Run is like [Registrar.Run].
 func (r *Mended) Run(quit <-chan zk.Event) {
 	for {
 		conn, env, err := r.dial()
@@ -34,7 +34,7 @@ func (r *Mended) Run(quit <-chan zk.Event) {
 	}
 }
 
-// keep keeps the znode while there is a connection, or reports that it is time to end.
+// keep keeps the znode registered. It returns true when quit is closed, and false when it needs a new connection.
 func (r *Mended) keep(conn recipes.Conn, env recipes.Env, quit <-chan zk.Event) (over bool) {
 	for {
 		change := env.SessionEvents()

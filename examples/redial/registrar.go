@@ -1,9 +1,9 @@
-// Package redial is a port of code that closes its connection and dials again, and one in which its bug is mended.
+// Package redial has code that closes its connection and dials again, and a version without its bug.
 //
-// [Registrar] has the shape that such code often has: it registers a service by an ephemeral znode, and starts anew
-// with another connection when anything goes wrong. What the port changes: it is told how to dial, since a simulated
-// client dials by Process.Dial, and hears of its session by Env.SessionEvents instead of the channel that zk.Connect
-// returns.
+// [Registrar] works like much production code: it registers a service by an ephemeral znode, and starts over with a new
+// connection when anything goes wrong. Two things are different for the simulator. Its caller says how to dial, because
+// a simulated client dials by Process.Dial. And it learns about its session from Env.SessionEvents instead of the
+// channel that zk.Connect returns.
 package redial
 
 import (
@@ -15,7 +15,7 @@ import (
 	"zksim/recipes"
 )
 
-// Dial opens a connection. Its Env tells of the session of that connection.
+// Dial opens a connection. The Env that it returns reports the events of that connection's session.
 type Dial func() (recipes.Conn, recipes.Env, error)
 
 // Registrar keeps a service registered.
@@ -26,12 +26,12 @@ type Registrar struct {
 	data []byte
 }
 
-// New returns a registrar of a service. The folder of its path exists. The environment is not that of a connection.
+// New returns a registrar for a service. The parent of path must exist. Run uses env only to pause after a failed dial.
 func New(dial Dial, env recipes.Env, path string, data []byte) *Registrar {
 	return &Registrar{dial, env, path, data}
 }
 
-// pause is how long it waits before it dials again.
+// pause is the wait before the next dial after one has failed.
 const pause = 10 * time.Millisecond
 
 // Run keeps the service registered until quit is closed.
@@ -50,16 +50,16 @@ func (r *Registrar) Run(quit <-chan zk.Event) {
 	}
 }
 
-// register makes the znode.
+// register creates the znode, or accepts one that exists.
 func (r *Registrar) register(conn recipes.Conn) error {
 	_, err := conn.Create(r.path, r.data, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
-	if err == zk.ErrNodeExists { // it is there from before
+	if err == zk.ErrNodeExists { // an earlier connection has created it
 		return nil
 	}
 	return err
 }
 
-// stay waits until the connection is lost, or reports that it is time to end.
+// stay returns true when quit is closed, and false when the connection has no session.
 func (r *Registrar) stay(conn recipes.Conn, env recipes.Env, quit <-chan zk.Event) (over bool) {
 	for {
 		change := env.SessionEvents()

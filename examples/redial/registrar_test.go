@@ -17,13 +17,13 @@ import (
 
 const dir = "/services"
 
-// registered is what a registrar is for, in the words of its user.
+// registered is what a user of a registrar expects.
 const registered = "at rest the service is registered"
 
-// registrar is what both have.
+// registrar is the common interface of the published and the mended registrar.
 type registrar interface{ Run(quit <-chan zk.Event) }
 
-// dial makes a connection of the process in the way that the code under test dials.
+// dial adapts Process.Dial to the type that the code under test takes.
 func dial(p *scenarios.Process) redial.Dial {
 	return func() (recipes.Conn, recipes.Env, error) {
 		turn, err := p.Dial()
@@ -34,8 +34,8 @@ func dial(p *scenarios.Process) redial.Dial {
 	}
 }
 
-// service is a scenario in which each client registers a service, and looks at rest, by the connection that it began
-// with, whether it is registered.
+// service returns a scenario in which each client registers a service. At rest the client checks through its first
+// connection whether the service is registered.
 func service(name, plan string, newRegistrar func(p *scenarios.Process, path string) registrar) scenarios.Scenario {
 	return scenarios.Scenario{
 		Name: "redial/" + name, Clients: 2, Dials: 10, Servers: []int{1, 3}, Faults: faults.MustParse(plan),
@@ -66,15 +66,15 @@ func TestTheRegistrarHoldsWithoutFaults(t *testing.T) {
 	scenarios.Check(t, service("published", "none", published))
 }
 
-// losses are faults after which a connection is lost, few enough for the dials that a client has.
+// losses are faults that cost a client its connection. They are few enough for the dials that it has.
 const losses = "disconnect=2 expire=1 lose-request=1 lose-reply=1 learn-late=1"
 
 func TestTheMendedRegistrarHolds(t *testing.T) {
 	scenarios.Check(t, service("mended", losses, mended))
 }
 
-// stale is the scenario of the bug: the connection is lost, the service is registered by another one before the session
-// of the first has ended, and its znode goes with that.
+// stale returns the scenario of the bug. After a lost connection the next one finds the znode of the first and takes
+// the service for registered. The znode then ends with the session of the first connection.
 func stale() scenarios.Scenario { return service("stale", "disconnect=1", published) }
 
 func TestTheRegistrarIsCaught(t *testing.T) {
@@ -83,7 +83,7 @@ func TestTheRegistrarIsCaught(t *testing.T) {
 	scenarios.Check(t, s)
 }
 
-// TestTheMinimalScheduleFails replays what is in testdata/zksim: the shortest way to the bug.
+// TestTheMinimalScheduleFails replays the schedule in testdata/zksim, the shortest that exposes the bug.
 func TestTheMinimalScheduleFails(t *testing.T) {
 	s := stale()
 	if said := minimal(t, s); !strings.Contains(said, registered) {
@@ -91,7 +91,7 @@ func TestTheMinimalScheduleFails(t *testing.T) {
 	}
 }
 
-// minimal returns what is found by the schedule in testdata/zksim, the shortest way to the bug of a scenario.
+// minimal replays the only schedule of a scenario in testdata/zksim, and returns the message of the verdict.
 func minimal(t *testing.T, s scenarios.Scenario) string {
 	files, err := filepath.Glob(filepath.Join(scenarios.Corpus, strings.ReplaceAll(s.Name, "/", "."), "*.txt"))
 	if err != nil || len(files) != 1 {
