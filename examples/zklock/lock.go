@@ -1,8 +1,8 @@
-// Package zklock is a port of the lock of go-zookeeper, and one in which its bugs are mended.
+// Package zklock has a port of go-zookeeper's lock, and a version without its bugs.
 //
 // [Lock] has the logic of zk.Lock in github.com/go-zookeeper/zk v1.0.4 (lock.go, BSD 3-Clause, copyright 2013 Samuel
-// Stauffer), in words of its own. What a port has to change is said in docs/adopt.md: the connection and the
-// environment are parameters, and the wait for a watch is Env.Await, which takes a context.
+// Stauffer), but its code is written anew. docs/adopt.md says what a port has to change: the connection and the
+// environment are parameters, and Env.Await waits for a watch and takes a context.
 package zklock
 
 import (
@@ -15,24 +15,24 @@ import (
 	"zksim/recipes"
 )
 
-// Lock is the lock as it is published.
+// Lock is the published lock.
 type Lock struct {
 	conn recipes.Conn
 	env  recipes.Env
 	dir  string
 	acl  []zk.ACL
-	mine string // the own znode, while the lock is held
+	mine string // the path of its znode, while it holds the lock
 }
 
-// New returns a lock on the znodes below dir, which is made if it is not there.
+// New returns a lock on the znodes below dir. Lock creates dir if it is missing.
 func New(conn recipes.Conn, env recipes.Env, dir string, acl []zk.ACL) *Lock {
 	return &Lock{conn: conn, env: env, dir: dir, acl: acl}
 }
 
-// attempts is how often the znode is tried to be made.
+// attempts is how often Lock tries to create the znode.
 const attempts = 3
 
-// Lock waits for the lock. It returns the first error that it meets.
+// Lock waits until it holds the lock. It gives up at the first error, even that of a lost connection.
 func (l *Lock) Lock(ctx context.Context) error {
 	if l.mine != "" {
 		return zk.ErrDeadlock
@@ -75,7 +75,7 @@ func (l *Lock) Lock(ctx context.Context) error {
 	}
 }
 
-// Unlock gives the lock up.
+// Unlock releases the lock. After an error the lock still counts as held.
 func (l *Lock) Unlock(context.Context) error {
 	if l.mine == "" {
 		return zk.ErrNotLocked
@@ -87,7 +87,7 @@ func (l *Lock) Unlock(context.Context) error {
 	return err
 }
 
-// enqueue makes the own znode, and the folder if that is not there.
+// enqueue creates the znode, and dir if that is missing.
 func (l *Lock) enqueue() (mine string, err error) {
 	for range attempts {
 		mine, err = l.conn.CreateProtectedEphemeralSequential(l.dir+"/lock-", []byte{}, l.acl)
@@ -101,7 +101,7 @@ func (l *Lock) enqueue() (mine string, err error) {
 	return mine, err
 }
 
-// makeAll makes a folder and its parents.
+// makeAll creates a folder and its parents, unless they exist.
 func makeAll(conn recipes.Conn, dir string, acl []zk.ACL) error {
 	for i := 1; i <= len(dir); i++ {
 		if i < len(dir) && dir[i] != '/' {
@@ -118,13 +118,13 @@ func makeAll(conn recipes.Conn, dir string, acl []zk.ACL) error {
 	return nil
 }
 
-// sequence returns the number of a znode.
+// sequence returns the number at the end of a znode's name.
 func sequence(name string) (int, error) {
 	parts := strings.Split(name, "lock-")
 	return strconv.Atoi(parts[len(parts)-1])
 }
 
-// predecessor returns the name with the highest number below that one; "" if there is none.
+// predecessor returns the name with the highest number below the given one, or "" if there is none.
 func predecessor(names []string, number int) (before string, err error) {
 	highest := -1
 	for _, name := range names {

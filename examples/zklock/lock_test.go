@@ -16,7 +16,7 @@ import (
 
 var acl = zk.WorldACL(zk.PermAll)
 
-// published is the scenario of the lock as it is published.
+// published returns the scenario of the published lock, with a plan of faults.
 func published(name, plan string) scenarios.Scenario {
 	s := scenarios.Lock("zklock/"+name, func(p *scenarios.Process) *zklock.Lock {
 		return zklock.New(p.Conn, p.Env, p.Path("/locks/job"), acl)
@@ -38,27 +38,27 @@ func TestThePublishedLockHoldsWithoutFaults(t *testing.T) {
 
 func TestTheMendedLockHolds(t *testing.T) { scenarios.Check(t, mended()) }
 
-// bugs are those of the published lock: the faults that wake each, and what is found.
+// bugs lists the bugs of the published lock, with the faults that expose each and what is found.
 var bugs = []struct {
 	name, plan, checker, finds string
 	bounds                     scenarios.Bounds
 }{
 	// The listing after the create fails with the connection, and Lock returns. Nobody knows the znode any more, and
-	// all wait for it: the next Lock of the same client, too.
+	// everyone waits behind it, even the next Lock of the same client.
 	{"leak", "disconnect=1", "quiescence", "which no recipe object knows of", scenarios.Bounds{}},
-	// The session ends between the event of the watch and the next listing, and with it the own znode. In the new
-	// session nobody is listed with a lower number.
+	// The session ends between the event of the watch and the next listing, and the client's znode ends with it. In the
+	// new session, no number in the list is lower than the client's.
 	{"two-holders", "learn-late=1", "belief", "believes that it holds the lock while",
 		scenarios.Bounds{Clients: 3, SlowWakes: true}},
-	// The session ends while the lock is held. Unlock finds no znode, fails, and keeps the lock for held: it can be
-	// locked and unlocked no more.
+	// The session ends while the lock is held. Unlock finds no znode and fails, and the lock still counts as held. The
+	// object can neither lock nor unlock any more.
 	{"wedged", "learn-late=1", "liveness", "gave up: zk: node does not exist", scenarios.Bounds{}},
 	// A caller that stops waiting leaves the znode in the queue.
 	{"cancel", "cancel=1", "tree", "stays behind", scenarios.Bounds{}},
 }
 
-// TestThePublishedLockIsCaught explores all schedules of two clients or three that lock once: it finds each bug for
-// certain, also the one that needs so much of a coincidence that thousands of seeds do not find it.
+// TestThePublishedLockIsCaught explores all schedules of two or three clients that lock once each. So it finds each bug
+// for certain, even the one that is so rare that thousands of seeds miss it.
 func TestThePublishedLockIsCaught(t *testing.T) {
 	for _, bug := range bugs {
 		s := published(bug.name, bug.plan)
@@ -67,7 +67,7 @@ func TestThePublishedLockIsCaught(t *testing.T) {
 	}
 }
 
-// TestEachMinimalScheduleFails replays what is in testdata/zksim: the shortest way to each bug.
+// TestEachMinimalScheduleFails replays the schedules in testdata/zksim. Each is the shortest that exposes its bug.
 func TestEachMinimalScheduleFails(t *testing.T) {
 	for _, bug := range bugs {
 		t.Run(bug.name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestEachMinimalScheduleFails(t *testing.T) {
 	}
 }
 
-// minimal returns what is found by the schedule in testdata/zksim, the shortest way to the bug of a scenario.
+// minimal replays the only schedule of a scenario in testdata/zksim, and returns the message of the verdict.
 func minimal(t *testing.T, s scenarios.Scenario) string {
 	files, err := filepath.Glob(filepath.Join(scenarios.Corpus, strings.ReplaceAll(s.Name, "/", "."), "*.txt"))
 	if err != nil || len(files) != 1 {

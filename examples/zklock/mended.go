@@ -14,18 +14,18 @@ import (
 
 // Mended is the lock without the bugs that the tests find:
 //
-//   - When it gives up, for whatever reason, it removes its znode. For that it has to know the znode by a name of its
-//     own: CreateProtectedEphemeralSequential keeps the GUID to itself, and an error of its listing leaves the znode.
-//   - It holds the lock only by a znode that is listed and belongs to the present session. go-zookeeper makes a new
-//     session without a word, and the znode of the old one goes.
-//   - It looks again when its session changes state, since a watch may be lost with the connection.
-//   - A lost connection is no reason to give up, and a znode that has gone is no reason not to unlock.
+//   - When it gives up, for whatever reason, it deletes its znode. It finds the znode by an id of its own in the name:
+//     CreateProtectedEphemeralSequential does not return its GUID, and leaves the znode if its listing fails.
+//   - It takes the lock only with a znode that is listed and belongs to the present session. go-zookeeper silently
+//     begins a new session, and the znode of the old one ends with it.
+//   - It looks again when its session changes state, because a watch may be lost with the connection.
+//   - It does not give up when a connection is lost, and Unlock succeeds if the znode is already gone.
 type Mended struct {
 	conn recipes.Conn
 	env  recipes.Env
 	dir  string
 	acl  []zk.ACL
-	id   string // of the own znodes, while the lock is held
+	id   string // begins the names of its znodes, while it holds the lock
 }
 
 // NewMended is New for the lock without bugs.
@@ -33,10 +33,10 @@ func NewMended(conn recipes.Conn, env recipes.Env, dir string, acl []zk.ACL) *Me
 	return &Mended{conn: conn, env: env, dir: dir, acl: acl}
 }
 
-// pause is how long it waits before it tries again.
+// pause is the wait before the next try.
 const pause = 10 * time.Millisecond
 
-// Lock waits for the lock, until ctx is done.
+// Lock waits until it holds the lock, or ctx is done.
 func (l *Mended) Lock(ctx context.Context) error {
 	if l.id != "" {
 		return zk.ErrDeadlock
@@ -50,7 +50,7 @@ func (l *Mended) Lock(ctx context.Context) error {
 	return nil
 }
 
-// Unlock gives the lock up.
+// Unlock releases the lock. It tries again for as long as there is no connection.
 func (l *Mended) Unlock(context.Context) error {
 	if l.id == "" {
 		return zk.ErrNotLocked
@@ -62,7 +62,7 @@ func (l *Mended) Unlock(context.Context) error {
 	return err
 }
 
-// persist calls a step until it is done, or fails for another reason than a lost connection.
+// persist calls step until it is done, ctx is done, or it fails with an error that a new connection does not cure.
 func (l *Mended) persist(ctx context.Context, step func() (done bool, err error)) error {
 	for {
 		done, err := step()
@@ -86,7 +86,7 @@ func interrupted(err error) bool {
 		err == zk.ErrSessionMoved || errors.As(err, &socket)
 }
 
-// advance looks at the queue and does what comes next. It is done when the lock is held.
+// advance looks at the queue and takes the next step. It is done when it holds the lock.
 func (l *Mended) advance(ctx context.Context, id string) (done bool, err error) {
 	change := l.env.SessionEvents()
 	names, err := l.list()
@@ -105,7 +105,7 @@ func (l *Mended) advance(ctx context.Context, id string) (done bool, err error) 
 		exists, stat, err := l.conn.Exists(l.dir + "/" + names[0])
 		own := err == nil && exists && stat.EphemeralOwner == l.conn.SessionID() && len(change) == 0
 		if !own && err == nil {
-			err = l.env.Sleep(ctx, pause) // it goes with the session that made it
+			err = l.env.Sleep(ctx, pause) // a znode of an old session ends with it
 		}
 		return own, err
 	}
@@ -116,7 +116,7 @@ func (l *Mended) advance(ctx context.Context, id string) (done bool, err error) 
 	return false, err
 }
 
-// list returns the names of the queue in order, as they are now.
+// list returns the names in the queue after a sync, in the order of their numbers.
 func (l *Mended) list() ([]string, error) {
 	if _, err := l.conn.Sync(l.dir); err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (l *Mended) list() ([]string, error) {
 	return names, err
 }
 
-// remove removes what there is by that id.
+// remove deletes all znodes whose names begin with id.
 func (l *Mended) remove(id string) error {
 	return l.persist(context.Background(), func() (bool, error) {
 		names, err := l.list()
