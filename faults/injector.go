@@ -167,10 +167,9 @@ func (in *Injector) offer(w *sim.World, r *rule, c *sim.Client, list []sim.Trans
 	if r.fault.ensemble {
 		t.Arg = uint16(r.fault.server(w) + 1)
 	}
-	if in.offered(list, t) {
+	if r.open = true; in.offered(list, t) {
 		return list
 	}
-	r.open = true
 	return append(list, t)
 }
 

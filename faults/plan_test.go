@@ -280,6 +280,20 @@ func TestRulesShareWhatSeveralAllow(t *testing.T) {
 	}
 }
 
+// TestARuleIsPossibleWhileAnotherAllowsTheSame has a second rule that is never needed.
+func TestARuleIsPossibleWhileAnotherAllowsTheSame(t *testing.T) {
+	p := faults.MustParse("disconnect=2 disconnect@client=c1 disconnect@client=c2")
+	w, in := sim.NewWorld(), &faults.Injector{}
+	t.Cleanup(w.Close)
+	in.Reset(p)
+	w.Reset(sim.Config{Clients: 2, Servers: 1}, in, func(c *sim.Client) { c.Env().Sleep(t.Context(), time.Hour) })
+	err := w.Run(&script{t: t, lines: []string{"connect c1 s1", "connect c2 s1", "disconnect c1"}})
+	want := []faults.Strike{{Times: 1, Possible: true}, {Possible: true}, {Possible: true}}
+	if got := in.Struck(nil, p, w.History); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, expected %v", got, err, want)
+	}
+}
+
 func TestAFaultCountsOnlyForARuleThatEndsTheConnectionInItsWay(t *testing.T) {
 	p, err := faults.ParseServed("disconnect=1@end=rst disconnect=1@end=fin")
 	if err != nil {
