@@ -16,7 +16,7 @@ type Injector struct {
 	shared []charge
 }
 
-// charge is a fault that has struck and that rules with different aims allow. It may count for any of them.
+// charge is a fault that has struck and that several rules allow. It may count for any of them.
 type charge struct {
 	by []int // the rules
 	at int   // the one that it counts for now
@@ -27,7 +27,7 @@ type rule struct {
 	place int // in the plan
 	fault *Fault
 	kind  sim.Kind
-	left  int    // of the budget, less the faults that only rules with this aim allow
+	left  int    // of the budget, less the faults that only this rule allows
 	open  bool   // the state has permitted it at some moment
 	seen  []seen // per client; only kept for Nth
 }
@@ -303,7 +303,7 @@ func (in *Injector) charge(by []int) {
 		if x.left == 0 || len(in.shared) > 0 && !in.room(i, true, make([]bool, len(in.rules))) {
 			continue
 		}
-		if slices.ContainsFunc(by, func(k int) bool { return in.rules[k].Aim != x.Aim }) {
+		if len(by) > 1 {
 			in.shared = append(in.shared, charge{by, i})
 		} else {
 			x.left--

@@ -7,7 +7,8 @@ import (
 )
 
 // TestEveryWayToShareFaultsCounts charges faults to rules at random. It compares which rules may strike once more with
-// a list of everything that can be left of the budgets.
+// a list of everything that can be left of the budgets. Rules with one aim need not allow the same, because one that
+// was added later has counted fewer requests.
 func TestEveryWayToShareFaultsCounts(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 3000 {
@@ -20,10 +21,9 @@ func TestEveryWayToShareFaultsCounts(t *testing.T) {
 		}
 		for {
 			var by []int
-			for i, x := range in.rules {
-				equal := slices.IndexFunc(in.rules, func(y rule) bool { return y.Aim == x.Aim })
-				if equal < i && slices.Contains(by, equal) || equal == i && r.IntN(2) == 0 {
-					by = append(by, i) // rules with one aim allow the same
+			for i := range in.rules {
+				if r.IntN(2) == 0 {
+					by = append(by, i)
 				}
 			}
 			next := charged(ways, by)
