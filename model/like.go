@@ -8,10 +8,10 @@ import (
 // Like says which server's semantics a replica has.
 type Like uint8
 
-// The servers. Two things have changed in ZooKeeper: exists needs the right to read (ZOOKEEPER-2590, from 3.8.4 and
-// 3.9.2 on), and a multi with a create whose flags mean nothing fails as a whole; see docs/releases.md. ClickHouse
-// Keeper speaks ZooKeeper's protocol. This package has these of its differences; docs/keeper.md has the source of
-// each:
+// The servers. Two things have changed in ZooKeeper that a client of go-zookeeper can see: exists needs the right to
+// read (ZOOKEEPER-2590, from 3.8.4 and 3.9.2 on), and a multi is refused as a whole, before any of it is done, if a
+// create in it has flags that mean nothing; see docs/releases.md. ClickHouse Keeper speaks ZooKeeper's protocol. This
+// package has these of its differences; docs/keeper.md has the source of each:
 //
 //   - A change of a child's data counts in the Cversion of its parent.
 //   - The deletion of a child does not change the Pzxid of its parent, so a client that reconnects does not hear of

@@ -163,6 +163,26 @@ func TestTheReleaseDecidesWhichCodeFlagsWithoutMeaningHave(t *testing.T) {
 	}
 }
 
+// TestTheReleaseDecidesWhenAMultiIsRefused has a multi whose first operation fails before the create is looked at.
+func TestTheReleaseDecidesWhenAMultiIsRefused(t *testing.T) {
+	for _, x := range []struct {
+		op    Op
+		flags int32
+		want  Code // of the newer release; the older one finds that there is no /none
+	}{
+		{OpCreate, zk.FlagEphemeral, OK}, {OpCreate2, -1, MarshallingError}, {OpCreate, zk.FlagTTL, MarshallingError},
+		{OpCreateContainer, zk.FlagPersistentSequentialWithTTL, MarshallingError}, {OpCreateTTL, 7, OK},
+	} {
+		for like, want := range map[Like]Code{ZooKeeper: OK, ZooKeeper39: x.want} {
+			res := newBench(like).do(&Request{Op: OpMulti, Ops: []Request{{Op: OpDelete, Path: "/none", Version: -1},
+				{Op: x.op, Path: "/p/b", Flags: x.flags, TTL: 1}}})
+			if res.Err != want || (len(res.Results) == 2 && res.Results[0].Err == NoNode) != (want == OK) {
+				t.Errorf("%v with flags %d, like %v: %+v", x.op, x.flags, like, res)
+			}
+		}
+	}
+}
+
 // TestParseLike reads the names of servers, and others.
 func TestParseLike(t *testing.T) {
 	for i, name := range Likes() {

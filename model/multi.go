@@ -1,6 +1,10 @@
 package model
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/go-zookeeper/zk"
+)
 
 // FailedOp returns the index of the operation that has failed, by the answer, and so undone the whole multi. It
 // returns -1 if r is not a multi, if none has failed, or if the error is in the header, which names no operation.
@@ -93,7 +97,7 @@ func (s *Server) rollback() {
 // malformed, fails the multi with MarshallingError in the header and without results.
 func (s *Server) multi(t *Txn, res *Response) {
 	for i := range t.Req.Ops {
-		if !t.Req.Ops[i].Op.InMulti() {
+		if r := &t.Req.Ops[i]; !r.Op.InMulti() || s.Like == ZooKeeper39 && r.isUnreadable() {
 			res.Err = MarshallingError
 			return
 		}
@@ -127,6 +131,16 @@ func (s *Server) multi(t *Txn, res *Response) {
 		}
 		res.Results[i] = Response{Op: OpError, Err: code}
 	}
+}
+
+// isUnreadable reports whether a newer ZooKeeper refuses the operation as soon as it reads the multi: a create with
+// flags that mean nothing, or that ask for a ttl, which only a createTTL carries.
+func (r *Request) isUnreadable() bool {
+	switch r.Op {
+	case OpCreate, OpCreate2, OpCreateContainer:
+		return r.Flags < 0 || r.Flags >= zk.FlagTTL
+	}
+	return false
 }
 
 // resultOp returns the type of a result on the wire: containers and ttl znodes answer as create2, all other creates

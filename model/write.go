@@ -43,9 +43,6 @@ func (s *Server) creation(r *Request, inMulti bool) (k kind, sequential bool, c 
 	case zk.FlagSequence, zk.FlagEphemeralSequential, zk.FlagPersistentSequentialWithTTL:
 		sequential = true
 	default:
-		if inMulti && s.Like == ZooKeeper39 {
-			return 0, false, MarshallingError
-		}
 		return 0, false, BadArguments
 	}
 	if r.Flags >= zk.FlagTTL {
