@@ -287,7 +287,9 @@ func (m *merge) scenario(ctx context.Context, a *app, s *engine.Scenario, seeds 
 			return outcome{}, err
 		}
 	}
-	m.findings.looked(s.Name, seeds, x, &out)
+	if !s.Broken() { // what a mutant shows is caught, and no finding
+		m.findings.looked(s.Name, seeds, x, &out)
+	}
 	row := out.Row(s, out.Says())
 	if out.Status != engine.Violation {
 		fmt.Fprintf(a.out, "%-7s %-24s %s\n", heads[out.Status], s.Name, row.Says)

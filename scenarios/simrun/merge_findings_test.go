@@ -194,6 +194,22 @@ func TestAFindingIsNotGoneBecauseAnotherOneDoesNotRepeat(t *testing.T) {
 	}
 }
 
+func TestAFindingOfWhatIsAMutantNowIsNotGone(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, clumsy)
+	inParts(t, 1, "-seeds", "1-60", "test/clumsy")
+	simrun(t, "merge", "parts-1", "-findings", "known.json")
+	mutant := clumsy
+	mutant.Caught = []string{"liveness"}
+	catalog.All[len(catalog.All)-1] = mutant
+	inParts(t, 1, "-seeds", "1-61", "test/clumsy")
+	r := simrun(t, "merge", "parts-1", "-findings", "known.json")
+	if r.code != exitHeld || !strings.HasPrefix(r.out, "caught ") ||
+		!strings.Contains(r.out, "\nfindings 2 not looked for\n") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestNoFileIsWrittenForTwoPurposes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, holds)
