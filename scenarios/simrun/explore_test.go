@@ -127,6 +127,7 @@ func TestARunAsColumns(t *testing.T) {
 
 func TestPatternsAreCountedInRunsThatFailAndThatPass(t *testing.T) {
 	inShortRun(t)
+	add(t, aimless)
 	r := simrun(t, "grep", "lose-reply of c1, later c2 acquired, before expiry of c1", "lock/plain-create",
 		"-seeds", "1-200")
 	want := `      first      seed 3, which fails
@@ -155,6 +156,10 @@ func TestPatternsAreCountedInRunsThatFailAndThatPass(t *testing.T) {
 		{[]string{"acquired /b", "h.jsonl"}, exitViolation, "h.jsonl  not found\n"},
 		{[]string{"lost-early of c3", "lock/lock", "-seeds", "1-5"}, exitViolation, // which is in no plan of ours there
 			"lock/lock                in 0 of 0 runs that fail, 0 of 5 that pass\n"},
+		{[]string{"calm", "test/aimless", "-seeds", "4-6"}, exitHeld,
+			"test/aimless             in 0 of 0 runs that fail, 0 of 0 that pass, 3 of 3 that are inconclusive\n" +
+				"      first      seed 4, which is inconclusive\n                 step 4: calm\n" +
+				"      look       go run ./cmd/simrun explore -run test/aimless -seed 4\n"},
 	} {
 		if r := simrun(t, append([]string{"grep"}, x.args...)...); r.code != x.code || r.out != x.out || r.err != "" {
 			t.Errorf("%v: %+v", x.args, r)

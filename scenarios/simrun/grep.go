@@ -155,10 +155,10 @@ func (a *app) operations(selected []*engine.Scenario) (ops []string) {
 	return slices.Compact(ops)
 }
 
-// matches is how often a pattern was found in the runs of a scenario, in those that fail and in those that pass.
+// matches is how often a pattern was found in the runs of a scenario, by what these come to.
 type matches struct {
-	runs, found [2]int
-	first       [2]*match
+	runs, found [checkers.Violated + 1]int
+	first       [checkers.Violated + 1]*match
 }
 
 // match is where a pattern was found.
@@ -166,12 +166,6 @@ type match struct {
 	seed    uint64
 	moments []string
 }
-
-// The two kinds of runs.
-const (
-	failing = iota
-	passing
-)
 
 // grepSeeds looks for a pattern in the runs of seeds.
 func (a *app) grepSeeds(ctx context.Context, pattern string, selected []*engine.Scenario, seeds engine.Range,
@@ -202,7 +196,9 @@ func (a *app) grepSeeds(ctx context.Context, pattern string, selected []*engine.
 			return 0, err
 		}
 		a.printMatches(s, x)
-		all += x.found[failing] + x.found[passing]
+		for _, n := range x.found {
+			all += n
+		}
 	}
 	return all, nil
 }
@@ -213,19 +209,16 @@ func grepScenario(ctx context.Context, p *grep.Pattern, s *engine.Scenario, seed
 	o := engine.Options{Seeds: seeds, Strategy: engine.Portfolio}
 	_, err := engine.Each(ctx, s, o, func(seed uint64, res *engine.Result) {
 		moments := p.Find(grep.Moments(res.History, res.Schedule.Names))
-		kind := passing
-		if res.Verdict.Level == checkers.Violated {
-			kind = failing
-		}
 		mu.Lock()
 		defer mu.Unlock()
-		x.runs[kind]++
+		level := res.Verdict.Level
+		x.runs[level]++
 		if moments == nil {
 			return
 		}
-		x.found[kind]++
-		if x.first[kind] == nil || seed < x.first[kind].seed {
-			x.first[kind] = &match{seed, momentTexts(moments)}
+		x.found[level]++
+		if x.first[level] == nil || seed < x.first[level].seed {
+			x.first[level] = &match{seed, momentTexts(moments)}
 		}
 	})
 	return x, err
@@ -234,11 +227,18 @@ func grepScenario(ctx context.Context, p *grep.Pattern, s *engine.Scenario, seed
 // printMatches prints how often a pattern was found, and the command for the first match, preferably in a run that
 // fails.
 func (a *app) printMatches(s *engine.Scenario, x *matches) {
-	fmt.Fprintf(a.out, "%-24s in %d of %d runs that fail, %d of %d that pass\n", s.Name, x.found[failing], x.runs[failing],
-		x.found[passing], x.runs[passing])
-	first, what := x.first[failing], "fails"
+	fmt.Fprintf(a.out, "%-24s in %d of %d runs that fail, %d of %d that pass", s.Name, x.found[checkers.Violated],
+		x.runs[checkers.Violated], x.found[checkers.OK], x.runs[checkers.OK])
+	if n := x.runs[checkers.Unknown]; n > 0 {
+		fmt.Fprintf(a.out, ", %d of %d that are inconclusive", x.found[checkers.Unknown], n)
+	}
+	fmt.Fprintln(a.out)
+	first, what := x.first[checkers.Violated], "fails"
 	if first == nil {
-		first, what = x.first[passing], "passes"
+		first, what = x.first[checkers.OK], "passes"
+	}
+	if first == nil {
+		first, what = x.first[checkers.Unknown], "is inconclusive"
 	}
 	if first == nil {
 		return
