@@ -1,8 +1,8 @@
-// Package unmodified is a service registry as one would write it for production: it knows *zk.Conn, goroutines, select
-// and tickers, and nothing of a simulator. Its test runs it as it is.
+// Package unmodified is a service registry written as if for production: it uses *zk.Conn, goroutines, select and
+// tickers, and knows nothing about a simulator. Its test runs it unchanged.
 //
-// It has the bug that such code often has: a create whose reply was lost is tried again, so that the service is listed
-// twice, and the first entry stays when the service leaves.
+// It has a common bug: it repeats a create whose reply was lost. Then the service is listed twice, and the first entry
+// stays when the service leaves.
 package unmodified
 
 import (
@@ -20,12 +20,12 @@ const (
 	poll  = 30 * time.Second
 )
 
-// Registry keeps a service listed in a folder, and knows who else is.
+// Registry keeps a service listed in a folder, and knows which services are listed there.
 type Registry struct {
 	conn *zk.Conn
 	dir  string
 	name string
-	safe bool // Mended: look for an entry of one's own before creating another
+	safe bool // mended: look for an entry of the service before creating one
 	quit chan struct{}
 	done sync.WaitGroup
 
@@ -46,14 +46,14 @@ func join(conn *zk.Conn, dir, name string, safe bool) *Registry {
 	return r
 }
 
-// Peers returns the services that were listed when the registry looked last.
+// Peers returns the names that were listed when the registry last looked.
 func (r *Registry) Peers() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.peers)
 }
 
-// Leave takes the service off the list and returns when nothing runs any more.
+// Leave ends the goroutine of the registry, and then deletes the entry of the service.
 func (r *Registry) Leave() {
 	close(r.quit)
 	r.done.Wait()
@@ -66,7 +66,7 @@ func (r *Registry) Leave() {
 	}
 }
 
-// loop lists the service, and the peers whenever they change.
+// loop lists the service, and reads the list again at every change and at least once a second.
 func (r *Registry) loop() {
 	ticker := time.NewTicker(poll)
 	defer ticker.Stop()
@@ -85,7 +85,7 @@ func (r *Registry) loop() {
 	}
 }
 
-// turn does what is to be done, and returns a watch of the list.
+// turn registers the service if that is still to do, reads the list, and returns a watch on it, or nil after an error.
 func (r *Registry) turn() <-chan zk.Event {
 	if r.own == "" && !r.register() {
 		return nil
@@ -100,7 +100,7 @@ func (r *Registry) turn() <-chan zk.Event {
 	return watch
 }
 
-// register makes the entry of the service.
+// register makes sure that the service has an entry, and reports whether it has succeeded.
 func (r *Registry) register() bool {
 	if r.safe {
 		if _, err := r.conn.Sync(r.dir); err != nil {

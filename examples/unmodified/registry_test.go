@@ -18,7 +18,7 @@ import (
 
 const dir = "/services"
 
-// service has one service join and leave, while somebody else looks.
+// service lets one service join, checks that it is listed once, and lets it leave.
 func service(join func(conn *zk.Conn, dir, name string) *unmodified.Registry) func(c *zktest.Cluster) {
 	return func(c *zktest.Cluster) {
 		conn := c.Connect()
@@ -49,7 +49,7 @@ func count(list []string) (n int) {
 	return n
 }
 
-// The faults that do not end a session, since this registry does not register again after one.
+// plan has only faults that do not end a session, because this registry does not register again in a new one.
 const plan = "lose-request=2 lose-reply=2 disconnect=2 watch-delay=1"
 
 func TestJoin(t *testing.T) {
@@ -60,7 +60,7 @@ func TestJoinSafely(t *testing.T) {
 	zktest.Run(t, service(unmodified.JoinSafely), zktest.Faults(plan))
 }
 
-// TestPlanted is TestJoin as one would write it who does not know of the bug, so it fails. TestWhatOneSees runs it.
+// TestPlanted is TestJoin as written by someone who does not know the bug, so it fails. TestWhatOneSees runs it.
 func TestPlanted(t *testing.T) {
 	if os.Getenv("UNMODIFIED_PLANTED") == "" {
 		t.Skip("run by TestWhatOneSees")
@@ -89,8 +89,8 @@ var (
 	schedule = regexp.MustCompile(`reproduce  go test example.com/unmodified -run '\^TestPlanted\$' -zksim.schedule (\S+)`)
 )
 
-// TestWhatOneSees has the bug found, made shorter than ten steps, told on a page, and found again ten times by what the
-// printed line says.
+// TestWhatOneSees checks what a user gets: a failure shrunk to fewer than ten steps, a page about it, and a printed
+// line that reproduces the failure ten times out of ten.
 func TestWhatOneSees(t *testing.T) {
 	dir := t.TempDir()
 	out := run(t, dir, "-zksim.out", "out")

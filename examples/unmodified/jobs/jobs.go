@@ -1,8 +1,8 @@
-// Package jobs is a job service as one would write it for production: orders are znodes in a folder, and the workers of
-// any instance take and do them. It knows *zk.Conn, goroutines, select, maps, a mutex and tickers, and nothing of a
-// simulator. On the toolchain as it is, no two of its runs are the same.
+// Package jobs is a job service written as if for production. Orders are znodes in a folder, and the workers of any
+// instance take and do them. It uses *zk.Conn, goroutines, select, maps, a mutex and tickers, and knows nothing about a
+// simulator. On an unmodified Go toolchain, no two of its runs are the same.
 //
-// It has a bug: a create whose reply was lost is tried again, so that one order is done twice.
+// It has a bug: it repeats a create whose reply was lost, so one order is done twice.
 package jobs
 
 import (
@@ -20,7 +20,7 @@ const (
 	rest  = 3 * time.Second
 )
 
-// Service is an instance of it.
+// Service is one instance of the job service.
 type Service struct {
 	conn   *zk.Conn
 	folder string
@@ -31,11 +31,11 @@ type Service struct {
 	done   sync.WaitGroup
 
 	mu     sync.Mutex
-	seen   map[string]bool // jobs
-	recent map[string]int  // orders done
+	seen   map[string]bool // jobs that workers of this instance have taken
+	recent map[string]int  // how often this instance has done an order lately
 }
 
-// Start starts an instance with so many workers, which call do for each order.
+// Start starts an instance with the given number of workers. They call do for each order.
 func Start(conn *zk.Conn, folder string, workers int, do func(order string)) *Service {
 	s := &Service{conn: conn, folder: folder, do: do, orders: make(chan string), jobs: make(chan string),
 		quit: make(chan struct{}), seen: map[string]bool{}, recent: map[string]int{}}
@@ -47,16 +47,16 @@ func Start(conn *zk.Conn, folder string, workers int, do func(order string)) *Se
 	return s
 }
 
-// Submit hands in an order.
+// Submit passes an order to the instance. It does not wait until the znode exists.
 func (s *Service) Submit(order string) { s.orders <- order }
 
-// Stop ends the instance.
+// Stop ends the instance, and waits for its goroutines.
 func (s *Service) Stop() {
 	close(s.quit)
 	s.done.Wait()
 }
 
-// accept makes orders znodes.
+// accept creates a znode for each order.
 func (s *Service) accept() {
 	for {
 		select {
@@ -66,7 +66,7 @@ func (s *Service) accept() {
 				if err == nil {
 					break
 				}
-				time.Sleep(retry) // the bug: it may be there
+				time.Sleep(retry) // the bug: the znode may exist already
 			}
 		case <-s.quit:
 			return
@@ -74,7 +74,7 @@ func (s *Service) accept() {
 	}
 }
 
-// follow hands jobs to workers.
+// follow passes jobs to the workers.
 func (s *Service) follow() {
 	for {
 		list, _, changed, err := s.conn.ChildrenW(s.folder)
@@ -99,7 +99,7 @@ func (s *Service) follow() {
 	}
 }
 
-// work does jobs.
+// work does jobs. Now and then it forgets the recent orders.
 func (s *Service) work() {
 	ticker := time.NewTicker(rest)
 	defer ticker.Stop()
@@ -121,7 +121,7 @@ func (s *Service) work() {
 	}
 }
 
-// first reports whether no other worker has a job.
+// first reports whether no worker of this instance has taken a job yet, and marks it as taken.
 func (s *Service) first(job string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,14 +130,14 @@ func (s *Service) first(job string) bool {
 	return !known
 }
 
-// forget has a job be tried again.
+// forget allows workers to take a job again.
 func (s *Service) forget(job string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.seen, job)
 }
 
-// one does a job, if this instance is the one that deletes it. It reports whether there is nothing left to do.
+// one does a job if it is the one that deletes its znode. It returns false if the job has to be tried again.
 func (s *Service) one(job string) bool {
 	path := s.folder + "/" + job
 	data, stat, err := s.conn.Get(path)

@@ -20,7 +20,7 @@ import (
 
 const folder = "/jobs"
 
-// service has two instances get two orders each.
+// service submits two orders to each of two instances. Each order may be done at most once.
 func service(c *zktest.Cluster) {
 	conn := c.Connect()
 	for {
@@ -55,7 +55,7 @@ func service(c *zktest.Cluster) {
 
 func TestService(t *testing.T) { zktest.Run(t, service, zktest.Caught("always")) }
 
-// TestPlanted is TestService as one would write it who does not know of the bug, so it fails. TestWhatOneSees runs it.
+// TestPlanted is TestService as written by someone who does not know the bug, so it fails. TestWhatOneSees runs it.
 func TestPlanted(t *testing.T) {
 	if os.Getenv("UNMODIFIED_PLANTED") == "" {
 		t.Skip("run by TestWhatOneSees")
@@ -84,9 +84,9 @@ var (
 	schedule = regexp.MustCompile(`reproduce  go test \S+ -run '\^TestPlanted\$' -zksim.schedule (\S+)`)
 )
 
-// TestWhatOneSees has the bug found, made shorter than ten steps, told on a page, and found again ten times by what the
-// printed line says, although its runs part on the toolchain as it is. Some part so much, above all on a busy machine,
-// that they are told as they are, and not made shorter: then it goes on with other seeds.
+// TestWhatOneSees checks what a user gets: a failure shrunk to fewer than ten steps, a page about it, and a printed
+// line that reproduces the failure ten times out of ten, although runs diverge on an unmodified toolchain. Some diverge
+// so much, above all on a busy machine, that they are reported unshrunk. Then the test tries other seeds.
 func TestWhatOneSees(t *testing.T) {
 	dir := t.TempDir()
 	var out string
