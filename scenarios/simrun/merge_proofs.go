@@ -109,6 +109,9 @@ func (m *merge) collect(list *obligationsFile) (proofs []mergedProof) {
 	return proofs
 }
 
+// ranks are the outcomes of a scenario's proofs, from good to bad: the worst counts, see [tally.code].
+var ranks = []engine.Status{engine.Held, engine.Inconclusive, engine.Violation, engine.Misused, engine.Nondeterministic}
+
 // provedScenario prints the results of a scenario's obligations, and adds its row.
 func (m *merge) provedScenario(a *app, name string, proofs []mergedProof) (outcome, error) {
 	s, err := a.find(name)
@@ -118,41 +121,24 @@ func (m *merge) provedScenario(a *app, name string, proofs []mergedProof) (outco
 	status, closed, all := engine.Held, 0, 0
 	var says []string
 	var told []*reports.RowFailure
-	worse := func(x engine.Status) {
-		if codes[x] > 0 && status != engine.Violation {
-			status = x
-		}
-	}
 	for i := range proofs {
 		x := &proofs[i]
 		if x.Scenario != name {
 			continue
 		}
 		all++
-		switch {
-		case x.shardProof == nil:
-			says = append(says, "not tried: "+x.String())
-			worse(engine.Inconclusive)
-		case x.Misuse != "":
-			says = append(says, x.Misuse+": "+x.String())
-			worse(engine.Misused)
-		case x.Certificate.Outcome == prove.Violated:
-			worse(engine.Violation)
-			row, err := m.refuted(a, x)
-			if err != nil {
-				return outcome{}, err
-			}
-			told = append(told, row)
-			says = append(says, x.Certificate.String())
-		case x.Certificate.Outcome == prove.Holds && len(x.Never) == 0:
-			closed++
-		default:
-			worse(engine.Inconclusive)
-			says = append(says, x.Certificate.String())
-			for _, sentence := range x.Never {
-				says = append(says, "no schedule that was explored reaches: "+sentence)
-			}
+		row, err := m.refuted(a, x)
+		if err != nil {
+			return outcome{}, err
 		}
+		if row != nil {
+			told = append(told, row)
+		}
+		of, text := x.judged()
+		if says = append(says, text...); of == engine.Held {
+			closed++
+		}
+		status = ranks[max(slices.Index(ranks, status), slices.Index(ranks, of))]
 	}
 	head := fmt.Sprintf("%d of %s proved", closed, history.Counted(all, "obligation"))
 	fmt.Fprintf(a.out, "%-7s %-24s %s\n", cmp.Or(heads[status], "FAIL"), name, head)
@@ -164,8 +150,32 @@ func (m *merge) provedScenario(a *app, name string, proofs []mergedProof) (outco
 	return outcome{code: m.tally.count(status)}, nil
 }
 
-// refuted takes over the folder of a counterexample.
+// judged returns what an obligation came to, and says why it is not proved.
+func (x *mergedProof) judged() (engine.Status, []string) {
+	switch {
+	case x.shardProof == nil:
+		return engine.Inconclusive, []string{"not tried: " + x.String()}
+	case x.Misuse != "":
+		return engine.Misused, []string{x.Misuse + ": " + x.String()}
+	case x.Differs != "":
+		return engine.Nondeterministic, []string{"nondeterministic: " + reports.Printable(x.Differs) + ": " + x.String()}
+	case x.Certificate.Outcome == prove.Violated:
+		return engine.Violation, []string{x.Certificate.String()}
+	case x.Certificate.Outcome == prove.Holds && len(x.Never) == 0:
+		return engine.Held, nil
+	}
+	says := []string{x.Certificate.String()}
+	for _, sentence := range x.Never {
+		says = append(says, "no schedule that was explored reaches: "+sentence)
+	}
+	return engine.Inconclusive, says
+}
+
+// refuted takes over the folder of a counterexample, if there is one. It notes one that does not happen again.
 func (m *merge) refuted(a *app, x *mergedProof) (*reports.RowFailure, error) {
+	if of, _ := x.judged(); of != engine.Violation {
+		return nil, nil
+	}
 	sc, err := x.Obligation.Scope(a.all)
 	if err != nil {
 		return nil, err
@@ -173,7 +183,11 @@ func (m *merge) refuted(a *app, x *mergedProof) (*reports.RowFailure, error) {
 	if x.Failure == nil {
 		return nil, fmt.Errorf("%s: %s has no counterexample, expected one", x.dir, x.Obligation)
 	}
-	return m.takeOver(a, sc.Scenario, &mergedFailure{*x.Failure, x.dir}, pipeline.BySearch)
+	row, err := m.takeOver(a, sc.Scenario, &mergedFailure{*x.Failure, x.dir}, pipeline.BySearch)
+	if y, ok := errors.AsType[*pipeline.Unrepeatable](err); ok {
+		x.Differs, err = y.Error(), nil
+	}
+	return row, err
 }
 
 // certificates writes the certificates. prove -verify takes each of them.
@@ -181,7 +195,7 @@ func (m *merge) certificates(proofs []mergedProof) error {
 	counts := map[string]int{}
 	for i := range proofs {
 		x := &proofs[i]
-		if x.shardProof == nil || x.Misuse != "" {
+		if x.shardProof == nil || x.Misuse != "" || x.Differs != "" {
 			continue
 		}
 		name := fmt.Sprintf("%s.%s.%d-clients", strings.ReplaceAll(x.Scenario, "/", "."),
@@ -238,6 +252,8 @@ func (x *mergedProof) cell() string {
 	switch {
 	case x.Misuse != "":
 		return scope + " **misuse**"
+	case x.Differs != "":
+		return scope + " **nondeterministic**"
 	case x.Certificate.Outcome == prove.Violated:
 		return scope + " **refuted**"
 	case x.Certificate.Outcome == prove.Holds && len(x.Never) > 0:

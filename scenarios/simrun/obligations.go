@@ -36,8 +36,9 @@ type shardProof struct {
 	Kind        string            `json:"kind"`
 	Certificate prove.Certificate `json:"certificate"`
 	Seconds     float64           `json:"seconds"`
-	Never       []string          `json:"never,omitempty"`  // sentences of Process.Sometimes that hold in no schedule
-	Misuse      string            `json:"misuse,omitempty"` // how the code has left the simulator
+	Never       []string          `json:"never,omitempty"`   // sentences of Process.Sometimes that hold in no schedule
+	Misuse      string            `json:"misuse,omitempty"`  // how the code has left the simulator
+	Differs     string            `json:"differs,omitempty"` // how the same steps have given two different runs
 	Failure     *shardFailure     `json:"failure,omitempty"`
 }
 
@@ -277,6 +278,10 @@ func (c *proveFlags) obligation(
 		c.lose(w.addProof(p))
 		return outcome{code: t.count(engine.Misused)}, nil
 	}
+	if unstable, ok := errors.AsType[*prove.Unstable](err); ok {
+		p.Certificate.Claim = x.Claim
+		return c.differs(a, sc.Scenario, w, p, t, unstable), nil
+	}
 	if err != nil {
 		return outcome{}, err
 	}
@@ -291,6 +296,9 @@ func (c *proveFlags) obligation(
 		folder := fmt.Sprintf("%s-%08x", byProof, sum.Sum32())
 		s, found := pipeline.Found(sc.Scenario, &r)
 		told, err := c.failed(ctx, a, s, found, pipeline.BySearch, folder, "prove "+scopeArgs(&x.Claim))
+		if y, ok := errors.AsType[*pipeline.Unrepeatable](err); ok {
+			return c.differs(a, s, w, p, t, y), nil
+		}
 		if err != nil {
 			return outcome{}, err
 		}
@@ -312,6 +320,16 @@ func (c *proveFlags) obligation(
 		code = exitHeld
 	}
 	return outcome{code: code}, nil
+}
+
+// differs notes and prints that the same steps of a proof have given two different runs.
+func (c *proveFlags) differs(
+	a *app, s *engine.Scenario, w *shardWriter, p shardProof, t *tally, why error,
+) outcome {
+	p.Differs = why.Error()
+	c.lose(w.addProof(p))
+	nondeterministic(a, s, why)
+	return outcome{code: t.count(engine.Nondeterministic)}
 }
 
 // addProof notes the result of a proof.

@@ -8,6 +8,7 @@ import (
 
 	"zksim/internal/shard"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/prove"
 )
 
 // check refuses a file that no part can have left, such as an edited one.
@@ -36,6 +37,9 @@ func (x *shardFile) check() error {
 			return reflect.DeepEqual(y.Certificate.Claim, p.Certificate.Claim)
 		}) {
 			return fmt.Errorf("it has a proof of %.80q twice, or one that took less than no time", p.Certificate.Scenario)
+		}
+		if p.Certificate.Outcome == prove.Holds && len(p.Certificate.Levels) == 0 {
+			return fmt.Errorf("it has a proof of %.80q without a state", p.Certificate.Scenario)
 		}
 	}
 	if sum, err := x.sum(); err != nil || sum != x.Checksum {
