@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-zookeeper/zk"
@@ -68,15 +67,20 @@ type locks struct {
 	// creates counts the unanswered creates by the requested path and the client.
 	creates map[string]map[int32]int
 	caches  map[string]map[int32]bool // clients that have watched a whole folder, by its path
-	away    map[int32]bool            // clients without a connection
+	away    map[int32]absence         // clients without a connection
 	earlier map[int32]bool            // clients whose sessions, and maybe znodes, were there before
 	taken   map[int32][]string        // what others did to their znodes meanwhile: violations if they come back
+}
+
+// absence is how long a client has no connection, by positions of events.
+type absence struct {
+	since, until int // until the end of its session is heard
 }
 
 // newLocks builds the locks of a history.
 func newLocks(h *history.History) *locks {
 	l := &locks{h: h, folders: map[string]*folder{}, byPath: map[string]*waiter{}, creates: map[string]map[int32]int{},
-		caches: map[string]map[int32]bool{}, away: map[int32]bool{}, earlier: map[int32]bool{},
+		caches: map[string]map[int32]bool{}, away: map[int32]absence{}, earlier: map[int32]bool{},
 		taken: map[int32][]string{}}
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -90,17 +94,26 @@ func newLocks(h *history.History) *locks {
 		case history.Reply:
 			l.replied(e)
 		case history.Session:
-			l.moved(e)
+			l.moved(e, i)
 		}
 	}
 	return l
 }
 
-// moved handles an event of a client's session.
-func (l *locks) moved(e *history.Event) {
-	if l.away[e.Client] = e.Op != zk.StateHasSession.String(); l.away[e.Client] {
+// moved handles an event of a client's session, at a position.
+func (l *locks) moved(e *history.Event, at int) {
+	if e.Op != zk.StateHasSession.String() {
+		a, known := l.away[e.Client]
+		if !known {
+			a = absence{at, math.MaxInt}
+		}
+		if e.Op != zk.StateDisconnected.String() {
+			a.until = min(a.until, at)
+		}
+		l.away[e.Client] = a
 		return
 	}
+	delete(l.away, e.Client)
 	l.earlier[e.Client] = l.earlier[e.Client] || e.Data == resumed
 	for _, text := range l.taken[e.Client] {
 		l.violation("%s", text)
@@ -203,7 +216,7 @@ func (l *locks) deleted(e *history.Event) {
 	f.live = slices.DeleteFunc(f.live, func(x *waiter) bool { return x == w })
 	if e.Client > 0 && w.client > 0 && e.Client != w.client {
 		text := fmt.Sprintf("ownership: c%d deletes %s, the lock's znode of c%d", e.Client, w.path, w.client)
-		if l.away[w.client] { // it may be the same client in a new session, which cleans up after its old one
+		if _, away := l.away[w.client]; away { // it may be the same one in a new session, which cleans up after its old one
 			l.taken[w.client] = append(l.taken[w.client], text)
 			return
 		}
@@ -271,13 +284,17 @@ func (l *locks) listed(e *history.Event) {
 	}
 }
 
+// unanswered counts the unanswered sequential creates that may have made a znode, by client.
+func (l *locks) unanswered(path string) map[int32]int {
+	if in := unnumbered(path); in != "" {
+		return l.creates[in]
+	}
+	return nil
+}
+
 // asked returns the client whose unanswered create may have made a znode, 0 if there is none.
 func (l *locks) asked(path string) int32 {
-	const digits = len("0000000000")
-	if len(path) < digits {
-		return 0
-	}
-	open := l.creates[path[:len(path)-digits]]
+	open := l.unanswered(path)
 	if len(open) != 1 { // with several clients, any of them may have made it
 		return 0
 	}
@@ -313,28 +330,36 @@ func (l *locks) judge(j *Judgement, guards []Guard) {
 	}
 }
 
-// unheard adds a violation for a znode that still exists although its client was never told that it was made, and made
-// another one before it found this one. A znode that it finds may be its lock, and the other one that of another
-// thread.
+// unheard adds that a znode still exists although its client was never told that it was made, and made another one
+// before it found this one. That is a violation if the names show that both were made for the same lock. Otherwise the
+// other one may be that of another thread, and this one the lock of the first, which finds it or will look for it.
 func (f *folder) unheard(j *Judgement, w *waiter) {
 	if !w.unheard || w.client == 0 || w.gone > 0 || w.missing > 0 {
 		return
 	}
+	doubt := ""
 	for _, x := range f.waiters {
 		if x.client == w.client && !x.unheard && before(w, x) && (w.found == 0 || x.made <= w.found) {
-			j.Violations = append(j.Violations, fmt.Sprintf("left over: c%d was never told that %s was made, and has made %s, "+
-				"which waits for it", w.client, w.path, x.path))
-			return
+			text := fmt.Sprintf("left over: c%d was never told that %s was made, and has made %s, which waits for it", w.client,
+				w.path, x.path)
+			if isOneTry(w.path, x.path) {
+				j.Violations = append(j.Violations, text)
+				return
+			}
+			doubt = cmp.Or(doubt, text+", unless they are locks of two threads")
 		}
+	}
+	if doubt != "" {
+		j.Inconclusive = append(j.Inconclusive, doubt)
 	}
 }
 
 // guard judges the writes to a guarded znode.
 func (l *locks) guard(j *Judgement, g Guard) {
-	var writes []*history.Event
+	var writes []int // positions
 	for i := range l.h.Events {
 		if e := &l.h.Events[i]; e.Path == g.Path && e.Kind == history.Changed {
-			writes = append(writes, e)
+			writes = append(writes, i)
 		}
 	}
 	if len(writes) == 0 {
@@ -347,14 +372,15 @@ func (l *locks) guard(j *Judgement, g Guard) {
 			"can tell who may write %s", g.Folder, g.Path))
 		return
 	}
-	slices.SortStableFunc(writes, func(a, b *history.Event) int { return cmp.Compare(a.Zxid, b.Zxid) })
+	slices.SortStableFunc(writes, func(a, b int) int { return cmp.Compare(l.h.Events[a].Zxid, l.h.Events[b].Zxid) })
 	var later, there []*waiter // in the order of their creation
 	if f := l.folders[g.Folder]; f != nil {
 		later = slices.Clone(f.waiters)
 		slices.SortStableFunc(later, func(a, b *waiter) int { return cmp.Compare(a.made, b.made) })
 	}
 	known, unsure := len(later) > 0, map[int32]bool{}
-	for _, e := range writes {
+	for _, at := range writes {
+		e := &l.h.Events[at]
 		for len(later) > 0 && later[0].made < e.Zxid {
 			there, later = append(there, later[0]), later[1:]
 		}
@@ -363,16 +389,16 @@ func (l *locks) guard(j *Judgement, g Guard) {
 		if known {
 			why = forbids(there, e)
 		}
+		if why == "" {
+			continue
+		}
 		text := fmt.Sprintf("fencing: c%d writes %s at zxid 0x%x, %s", e.Client, e.Path, e.Zxid, why)
-		switch {
-		case why == "":
-		case l.mayHold(there, e):
-			if !unsure[e.Client] {
-				j.Inconclusive = append(j.Inconclusive, text+", unless it has one that it was not heard to make")
-			}
-			unsure[e.Client] = true
-		default:
+		switch unless := l.unless(there, at); {
+		case unless == "":
 			j.Violations = append(j.Violations, text)
+		case !unsure[e.Client]:
+			j.Inconclusive = append(j.Inconclusive, text+", unless it "+unless)
+			unsure[e.Client] = true
 		}
 	}
 	j.Facts = append(j.Facts, fmt.Sprintf("fencing: %s of %s, which %s guards", history.Counted(len(writes), "write"),
@@ -406,41 +432,28 @@ func forbids(there []*waiter, e *history.Event) string {
 	return ""
 }
 
-// mayHold reports whether the client of a write may hold the lock by a znode that it was not heard to make: its session
-// was there before, or nobody knows whose such a znode is, and nobody else certainly has one in front of that.
-func (l *locks) mayHold(there []*waiter, e *history.Event) bool {
-	return l.earlier[e.Client] || slices.ContainsFunc(there, func(x *waiter) bool {
-		return x.client == 0 && !slices.ContainsFunc(there, func(w *waiter) bool {
-			return w.client > 0 && w.client != e.Client && w.is(e.Zxid) && before(w, x)
-		})
-	})
-}
-
-// Naming is how a library names the znodes of clients that wait for a lock. The number at the end gives their order.
-type Naming struct {
-	Library string
-	Pattern *regexp.Regexp // of the last part of the path; its last group is the number
-}
-
-// Namings are the known namings, the most specific first.
-var Namings = []Naming{
-	{"Kazoo", regexp.MustCompile(`^[0-9a-f]{32}__lock__(-?\d{10})$`)},
-	{"Curator", regexp.MustCompile(
-		`^_c_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}-(?:lock|latch)-(-?\d{10})$`)},
-	{"go-zookeeper", regexp.MustCompile(`^_c_[0-9a-f]{32}-lock-(-?\d{10})$`)},
-	{"the recipe of the documentation", regexp.MustCompile(`^(?:lock|latch)-(-?\d{10})$`)},
-}
-
-// named parses the path of a lock's znode: its folder, its number, and the library; ok is false for other names.
-func named(path string) (folder string, number int64, library string, ok bool) {
-	name := path[strings.LastIndexByte(path, '/')+1:]
-	for i := range Namings {
-		if m := Namings[i].Pattern.FindStringSubmatch(name); m != nil {
-			number, err := strconv.ParseInt(m[len(m)-1], 10, 64)
-			return parentOf(path), number, Namings[i].Library, err == nil
+// unless says why the client of a write, at a position, may hold the lock all the same, "" if it cannot. Its session
+// was there before, or nobody knows whose a znode is, or that is of a client that has no connection and does not come
+// back: the same program may have a new session. Nobody else certainly has a znode in front of that.
+func (l *locks) unless(there []*waiter, at int) string {
+	const unheard = "has one that it was not heard to make"
+	e := &l.h.Events[at]
+	if l.earlier[e.Client] {
+		return unheard
+	}
+	for _, x := range there {
+		a, away := l.away[x.client]
+		switch {
+		case x.client > 0 && (!away || at < a.since || at > a.until), slices.ContainsFunc(there, func(w *waiter) bool {
+			return w.client > 0 && w.client != e.Client && w.client != x.client && w.is(e.Zxid) && before(w, x)
+		}):
+		case x.client == 0:
+			return unheard
+		default:
+			return fmt.Sprintf("is the program of %s, which has lost its connection, in a new session", x.owner())
 		}
 	}
-	return "", 0, "", false
+	return ""
 }
 
 // Guard is a znode that only the holder of a lock may write.
