@@ -74,9 +74,11 @@ func (r *Recorder) Judge(guards []Guard) (Judgement, *history.History, error) {
 // Judge judges a history that a [Recorder] made.
 func Judge(h *history.History, guards []Guard) Judgement {
 	j := New()
-	unfit := unfit(h)
+	l, unfit := newLocks(h), unfit(h)
 	for path := range foreign(h) { // order-free: each by itself
-		unfit[path] = becauseBefore
+		if unfit[path] = becauseBefore; len(l.unanswered(path)) > 0 {
+			unfit[path] = becauseSequential
+		}
 	}
 	certain, doubtful := split(h)
 	judged, fact := j.znodes(certain, unfit)
@@ -91,7 +93,6 @@ func Judge(h *history.History, guards []Guard) Judgement {
 		fact = ""
 	}
 	j.told(unfit, fact, other)
-	l := newLocks(h)
 	l.judge(&j, guards)
 	j.Herd(h)
 	j.leftOver(h)

@@ -170,3 +170,19 @@ func TestAChangeWakesThoseThatListByEitherOperation(t *testing.T) {
 		}
 	}
 }
+
+// A client that was not told the name of its sequential znode finds it in a listing, and deletes it.
+func TestASequentialZnodeWhoseCreateIsNotAnsweredIsNotOneOfOthers(t *testing.T) {
+	r := NewRecorder()
+	a := &talk{c: attached(r, 1)}
+	a.ask(creating("/l/lock-", "", zk.FlagEphemeral|zk.FlagSequence))
+	a.c.Dropped()
+	again := &talk{c: attached(r, 1)}
+	for i, path := range []string{"/l/lock-0000000000", "/l/other-0000000001"} {
+		again.done(model.Request{Op: model.OpDelete, Path: path, Version: -1}, model.Response{Zxid: int64(5 + i)})
+	}
+	const want = "znodes: none judged; 2 not judged (1 sequential, 1 there before or written by others)"
+	if j, _, err := r.Judge(nil); err != nil || len(j.Facts) == 0 || j.Facts[0] != want {
+		t.Errorf("%q, %v, want %q", j.Facts, err, want)
+	}
+}
