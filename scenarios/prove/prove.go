@@ -71,8 +71,8 @@ type Result struct {
 	// Never lists the sentences of Process.Sometimes that held in no explored schedule, sorted. A resumed search knows
 	// only those since then.
 	Never []string
-	// Unstruck lists the rules of the plan that could not strike in the scope, and what they need. A resumed search does
-	// not know.
+	// Unstruck lists the rules of the plan whose faults could not strike in the scope, and what they need. A rule whose
+	// fault another rule allowed is not in it. A resumed search does not know.
 	Unstruck []string
 }
 
