@@ -71,6 +71,10 @@ func TestAPartOfProofsSaysThatTwoRunsDiffer(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	inMergedProofs(t, "2c 2f **nondeterministic** |")
+	r = simrun(t, "prove", "test/fickle", "-split", "-shard", "1/1", "-o", "portion", "-p", "1")
+	if r.code != exitNondeterministic || r.err != "" || !strings.HasSuffix(r.out, "\n1 scenario: 1 nondeterministic\n") {
+		t.Errorf("%+v", r)
+	}
 }
 
 func TestAProofWithoutAStateIsRefused(t *testing.T) {

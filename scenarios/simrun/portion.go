@@ -61,9 +61,10 @@ func (c *proveFlags) splitScope(
 		x, r, err := prove.ProvePortion(limited, sc, o, part.Index, part.Of)
 		took := time.Since(began)
 		bar.clear()
-		if misused(out, s, err) {
-			why = misuseText(err)
-			return outcome{code: t.count(engine.Misused)}, nil
+		if row, ok := worthless(a.to(out), s, err); ok {
+			why = row.Says
+			c.rows = append(c.rows, row)
+			return outcome{code: t.count(pipeline.StatusOf(row))}, nil
 		}
 		if err == nil {
 			err = files.Save(c.out, portionName, x.Write)

@@ -102,11 +102,8 @@ func (c *proveFlags) one(ctx context.Context, a *app, s *engine.Scenario, o prov
 	} else {
 		row, err = c.attempt(ctx, limited, a, s, o, bar)
 	}
-	if misused(a.out, s, err) {
-		row, err = pipeline.RowOf(s, engine.Misused, misuseText(err)), nil
-	}
-	if x, ok := errors.AsType[*prove.Unstable](err); ok {
-		row, err = nondeterministic(a, s, x), nil
+	if x, ok := worthless(a, s, err); ok {
+		row, err = x, nil
 	}
 	if err != nil {
 		return 0, err
@@ -271,6 +268,18 @@ func (c *proveFlags) report(
 		row.Failure = told
 	}
 	return row, err
+}
+
+// worthless prints that client code has left the simulator, or that the same steps gave two different runs, and returns
+// the row of the index, if the error of a search says so.
+func worthless(a *app, s *engine.Scenario, err error) (row reports.Row, ok bool) {
+	if misused(a.out, s, err) {
+		return pipeline.RowOf(s, engine.Misused, misuseText(err)), true
+	}
+	if x, ok := errors.AsType[*prove.Unstable](err); ok {
+		return nondeterministic(a, s, x), true
+	}
+	return row, false
 }
 
 // nondeterministic prints that a proof is worth nothing, and returns the row of the index.
