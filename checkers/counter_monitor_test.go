@@ -10,8 +10,10 @@ import (
 )
 
 var counterFamily = workload{name: "counter", checker: Counter{}, next: nextCount,
-	end:   func(*rand.Rand, *history.History) {},
-	naive: func(h *history.History) Level { return levelIf(!countable(0, countings(h.Events))) }}
+	end: func(*rand.Rand, *history.History) {},
+	naive: func(h *history.History) Level {
+		return levelIf(!orderExists(count(0), countings(h.Events), counting.before))
+	}}
 
 func nextCount(r *rand.Rand, h *history.History) history.Event {
 	object, begun := anyObject(r, h)

@@ -86,7 +86,7 @@ func (m *lengths) Hash() uint64 {
 		asked += printOf(m.asked, q.caller).Uint64(uint64(put)).Uint64(uint64(removed)).
 			Int(q.least).Int(q.most)
 	}
-	return uint64(items.Uint64(uint64(asked)).Uint64(uint64(m.lapsed())))
+	return uint64(items.Uint64(uint64(asked)).Uint64(uint64(m.cut + m.ops.taking())))
 }
 
 func (m *lengths) Step(h *history.History, i int) Verdict {
@@ -134,7 +134,7 @@ func (m *lengths) look() {
 
 // bounds returns how many items there are at this moment, at least and at most.
 func (m *lengths) bounds() (least, most int64) {
-	least = -int64(m.lapsed())
+	least = -int64(m.cut + m.ops.taking())
 	for k := range m.items {
 		x := &m.items[k]
 		if x.put && !m.leaves(x) {
@@ -169,20 +169,9 @@ func (m *lengths) inquire(who caller) inquiry {
 	return q
 }
 
-// lapsed returns how many takes have been cut off, counting those in progress.
-func (m *lengths) lapsed() int {
-	n := m.cut
-	for i := range m.ops {
-		if m.ops[i].takes() {
-			n++
-		}
-	}
-	return n
-}
-
 // judge judges the answer at event i.
 func (m *lengths) judge(q *inquiry, n int64, i int) Verdict {
-	least, most := -int64(m.lapsed()), int64(0)
+	least, most := -int64(m.cut+m.ops.taking()), int64(0)
 	for k := range m.items {
 		x := &m.items[k]
 		if slices.Contains(q.put, x.item) && !m.leaves(x) {

@@ -3,6 +3,7 @@ package checkers
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,25 +81,20 @@ func randomHistory(r *rand.Rand) *history.History {
 	return h
 }
 
+// before reports whether an operation had returned when p was called.
+func (o operation) before(p operation) bool { return o.ret < p.call }
+
 // orderExists tries all orders of ops that respect their intervals.
-func orderExists(s lockState, ops []operation) bool {
-	if len(ops) == 0 {
-		return true
-	}
+func orderExists[S interface{ step(O) (bool, S) }, O any](s S, ops []O, before func(p, o O) bool) bool {
 	for i, o := range ops {
-		first := true
-		for _, p := range ops {
-			first = first && p.ret >= o.call
-		}
-		if !first {
+		if slices.ContainsFunc(ops, func(p O) bool { return before(p, o) }) {
 			continue
 		}
-		rest := append(append([]operation{}, ops[:i]...), ops[i+1:]...)
-		if ok, next := s.step(o); ok && orderExists(next, rest) {
+		if ok, next := s.step(o); ok && orderExists(next, slices.Delete(slices.Clone(ops), i, i+1), before) {
 			return true
 		}
 	}
-	return false
+	return len(ops) == 0
 }
 
 func describe(h *history.History) string {
@@ -122,7 +118,7 @@ func TestTheFastPathTheSearchAndBruteForceAgree(t *testing.T) {
 				t.Fatalf("the fast path accepts what the search does not:\n%s%v", describe(h), operations(h))
 			}
 		}
-		if ops := operations(h); len(ops) <= 12 && orderExists(lockState{}, ops) != found {
+		if ops := operations(h); len(ops) <= 12 && orderExists(lockState{}, ops, operation.before) != found {
 			t.Fatalf("brute force says %t:\n%s%v", !found, describe(h), ops)
 		}
 		v := Linearizability{}.Check(h)

@@ -61,7 +61,7 @@ func (d *debts) Hash() uint64 {
 			acks += hash.Hash(0).Uint64(uint64(o.item))
 		}
 	}
-	return uint64(owed.Uint64(uint64(acks)).Uint64(uint64(d.lapsed())))
+	return uint64(owed.Uint64(uint64(acks)).Uint64(uint64(d.cut + d.ops.taking())))
 }
 
 func (d *debts) Step(h *history.History, i int) Verdict {
@@ -102,23 +102,12 @@ func (d *debts) remove(item int64) {
 	}
 }
 
-// lapsed returns how many takes have been cut off, counting those in progress.
-func (d *debts) lapsed() int {
-	n := d.cut
-	for i := range d.ops {
-		if d.ops[i].takes() {
-			n++
-		}
-	}
-	return n
-}
-
 // end judges what has become of the items.
 func (d *debts) end(h *history.History) Verdict {
 	if h.Outcome != history.Quiet {
 		return Verdict{}
 	}
-	cut := d.lapsed()
+	cut := d.cut + d.ops.taking()
 	missing := drop(slices.Clone(d.owed), func(x debt) bool {
 		return !x.put || queued(h, x.item) > 0 ||
 			d.ops.any("ack", x.item)

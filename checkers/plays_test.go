@@ -254,7 +254,7 @@ func historyOf(lists ...[]history.Event) *history.History {
 }
 
 // later returns how many changesOf came after the one of that zxid that fire the same watches.
-func later(events []history.Event, path string, child bool, zxid int64) (n int) {
+func later(events []history.Event, path string, zxid int64) (n int) {
 	for i := range events {
 		e := &events[i]
 		if changesOf(e) && e.Zxid > zxid && (e.Path == path || e.Kind != history.Changed && parent(e.Path) == path) {
@@ -299,11 +299,11 @@ func counterpart(a, b []history.Event, zxid int64, path, op string) (int64, bool
 	if path == "" {
 		path = a[k].Path
 	}
-	n := later(a, path, op == "child", zxid)
+	n := later(a, path, zxid)
 	for i := range b {
 		e := &b[i]
 		if e.Kind == a[k].Kind && (e.Path == path || op == "child" && parent(e.Path) == path) &&
-			later(b, path, op == "child", e.Zxid) == n {
+			later(b, path, e.Zxid) == n {
 			return e.Zxid, true
 		}
 	}

@@ -62,6 +62,16 @@ func (q queueOps) any(name string, item int64) bool {
 	return slices.ContainsFunc(q, func(o queueOp) bool { return o.name == name && o.item == item })
 }
 
+// taking returns how many takes are in progress.
+func (q queueOps) taking() (n int) {
+	for i := range q {
+		if q[i].takes() {
+			n++
+		}
+	}
+	return n
+}
+
 func (o queueOp) who() caller { return caller{o.client, o.object} }
 
 // consumes reports whether the operation asks for an item.

@@ -71,12 +71,7 @@ func (w *znodeWorld) run(n int) *history.History {
 }
 
 func (w *znodeWorld) busy() bool {
-	for _, x := range w.calls {
-		if x != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.calls, func(x *call) bool { return x != nil })
 }
 
 func (w *znodeWorld) invoke(client int32) {
