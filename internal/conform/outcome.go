@@ -112,8 +112,7 @@ func call(c recipes.Conn, o *Op, root string, owner func(int64) string) (out Out
 	default:
 		stat, ch, kind, err = out.read(c, o, path)
 	}
-	var network *net.OpError
-	if errors.As(err, &network) {
+	if _, ok := errors.AsType[*net.OpError](err); ok {
 		// The server may close the connection while the library is still writing a packet that is too long. The library then
 		// returns the error of the write; otherwise it returns ErrConnectionClosed.
 		stat, err = nil, zk.ErrConnectionClosed

@@ -14,6 +14,7 @@ import (
 	"go/version"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,11 +66,7 @@ func Generate(goroot, goversion, pkg, dir string) (file string, err error) {
 // name. So an overlay that is in use never changes. The go command finds no package in a folder with such a name.
 func save(texts map[string]string, goversion, dir string) (file string, err error) {
 	hash := sha256.New()
-	paths := make([]string, 0, len(texts))
-	for path := range texts { // order-free: sorted below
-		paths = append(paths, path)
-	}
-	slices.Sort(paths)
+	paths := slices.Sorted(maps.Keys(texts))
 	for _, path := range paths {
 		fmt.Fprintf(hash, "%s %d\n%s", path, len(texts[path]), texts[path])
 	}

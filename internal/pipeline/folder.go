@@ -63,7 +63,7 @@ func (f *Failure) Verify(file string) error {
 		return f.verifyLoosely(schedule, file)
 	}
 	again, err := ReplayTwice(f.Scenario, schedule)
-	if m := (*sim.Misuse)(nil); errors.As(err, &m) {
+	if _, misused := errors.AsType[*sim.Misuse](err); misused {
 		return err
 	}
 	if err != nil || again.Parted != "" || again.Hash != f.Small.Hash || again.Verdict != f.Small.Verdict {

@@ -51,12 +51,7 @@ func (f Frame) Starts() bool {
 }
 
 func under(name string, prefixes []string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(name, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }
 
 // Text returns frames as text, a line for each.

@@ -92,12 +92,7 @@ func (e carried) Error() string { return e.Text }
 
 // Is reports whether the original error was target.
 func (e carried) Is(target error) bool {
-	for _, i := range e.Of {
-		if i < len(sentinels) && sentinels[i] == target {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Of, func(i int) bool { return i < len(sentinels) && sentinels[i] == target })
 }
 
 // pack replaces the errors of a history by errors that can be sent to another process.

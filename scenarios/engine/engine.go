@@ -118,7 +118,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 	e.limit.Store(o.Seeds.Last)
 	if err := e.work(); err != nil {
 		rep := Report{Scenario: s}
-		if m := (*sim.Misuse)(nil); errors.As(err, &m) {
+		if m, ok := errors.AsType[*sim.Misuse](err); ok {
 			rep.Status, rep.Why, rep.Stack = Misused, m.Message, m.Stack
 		}
 		return rep, err

@@ -208,8 +208,7 @@ func (s *Schedule) misfit(err error) error {
 		return err
 	}
 	where := ""
-	var stale *sim.NotEnabledError
-	if errors.As(err, &stale) && stale.Index < len(s.Lines) {
+	if stale, ok := errors.AsType[*sim.NotEnabledError](err); ok && stale.Index < len(s.Lines) {
 		where = fmt.Sprintf("line %d: ", s.Lines[stale.Index])
 	}
 	return fmt.Errorf("%sthe schedule does not fit scenario %s: %w", where, s.Scenario, err)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"maps"
 	"slices"
 	"time"
 
@@ -171,12 +172,7 @@ func (e *Ensemble) expire(s *session) {
 
 // ordered returns the sessions in the order of their ids.
 func (e *Ensemble) ordered() []*session {
-	list := make([]*session, 0, len(e.sessions))
-	for _, s := range e.sessions { // order-free: they are sorted
-		list = append(list, s)
-	}
-	slices.SortFunc(list, func(a, b *session) int { return cmp.Compare(a.id, b.id) })
-	return list
+	return slices.SortedFunc(maps.Values(e.sessions), func(a, b *session) int { return cmp.Compare(a.id, b.id) })
 }
 
 // password returns the password of a session, a function of its id and a secret of the ensemble.

@@ -61,11 +61,11 @@ func testCommand(ctx context.Context, a *app, args []string) (int, error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	err = cmd.Run()
-	switch exit := (*exec.ExitError)(nil); {
+	switch _, exited := errors.AsType[*exec.ExitError](err); {
 	case ctx.Err() != nil:
 		a.interrupted("test", nil)
 		return exitInconclusive, nil
-	case errors.As(err, &exit):
+	case exited:
 		return exitViolation, nil
 	case err != nil:
 		return 0, err
@@ -145,9 +145,8 @@ func writeOverlay(ctx context.Context, dir string, in []string) (g goTool, err e
 	}
 	out, err := exec.CommandContext(ctx, "go", slices.Concat([]string{"env"}, in, []string{"GOROOT", "GOVERSION",
 		"GOMODCACHE", "GOFLAGS"})...).Output()
-	var failed *exec.ExitError
-	switch {
-	case errors.As(err, &failed):
+	switch failed, ok := errors.AsType[*exec.ExitError](err); {
+	case ok:
 		return g, fmt.Errorf("go env: %w, expected a Go that works: %s", err, oneLine(string(failed.Stderr)))
 	case err != nil:
 		return g, fmt.Errorf("go env: %w", err)
