@@ -23,7 +23,7 @@ func WriteColumns(w io.Writer, f *Failure, columns int) error {
 	list := story(f, n)
 	list[0].Lines = t.setUp(list[0].Lines)
 	for _, p := range list {
-		t.passage(f, p)
+		t.passage(p)
 	}
 	t.rule()
 	for _, x := range n.list(pathsOf(f.History, f.Trace, 0, len(f.Trace.Steps))) {
@@ -91,7 +91,7 @@ func (t *grid) setUp(lines []line) (others []line) {
 }
 
 // passage adds the rows of a step.
-func (t *grid) passage(f *Failure, p passage) {
+func (t *grid) passage(p passage) {
 	cells := make([]string, len(t.heads))
 	var whole []string
 	at := -1

@@ -61,8 +61,8 @@ func record(t *testing.T, o serve.Options, f func(e *serve.Ensemble)) []byte {
 	return text.Bytes()
 }
 
-// replayed returns what a recording comes to, and what of it is left out.
-func replayed(t *testing.T, text []byte) (engine.Result, string) {
+// replayed returns what a recording comes to.
+func replayed(t *testing.T, text []byte) engine.Result {
 	t.Helper()
 	r, err := serve.ReadRecording(bytes.NewReader(text))
 	if err != nil {
@@ -82,7 +82,7 @@ func replayed(t *testing.T, text []byte) (engine.Result, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res, s.Notes().Source
+	return res
 }
 
 // playedAgain returns the recording of f, which ends with a finding, and the run that it is replayed as.
@@ -100,7 +100,7 @@ func playedAgain(
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, _ := replayed(t, text)
+	res := replayed(t, text)
 	return r, res
 }
 
@@ -361,7 +361,7 @@ func TestWhatWasReadIsComparedWithTheRecording(t *testing.T) {
 		e.Report("what was read is wrong")
 	}))
 	const held = "each client was answered as in the recording"
-	if res, _ := replayed(t, []byte(text)); !strings.HasPrefix(res.Verdict.Message, held) {
+	if res := replayed(t, []byte(text)); !strings.HasPrefix(res.Verdict.Message, held) {
 		t.Fatalf("%+v", res.Verdict)
 	}
 	for _, x := range []struct{ recorded, other, why string }{
@@ -375,7 +375,7 @@ func TestWhatWasReadIsComparedWithTheRecording(t *testing.T) {
 		if changed == text {
 			t.Fatalf("%s is not in %s", x.recorded, text)
 		}
-		res, _ := replayed(t, []byte(changed))
+		res := replayed(t, []byte(changed))
 		file := filepath.Join(t.TempDir(), "changed.jsonl")
 		if err := os.WriteFile(file, []byte(changed), 0o644); err != nil {
 			t.Fatal(err)
@@ -398,7 +398,7 @@ func TestTheTimeOfATTLZnodeGoesByAgain(t *testing.T) {
 		}
 		e.Report("it is gone")
 	})
-	if res, _ := replayed(t, text); !strings.HasSuffix(res.Verdict.Message, "it is gone") {
+	if res := replayed(t, text); !strings.HasSuffix(res.Verdict.Message, "it is gone") {
 		t.Errorf("%+v\n%q", res.Verdict, answered(res.History))
 	}
 }

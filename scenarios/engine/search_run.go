@@ -70,7 +70,7 @@ func Exhaust(ctx context.Context, s *Scenario, b Bounds) (Searched, error) {
 			return x, nil
 		}
 		left := b.Runs - x.Made
-		next, err := x.level(ctx, s, p, level[:min(len(level), left)], runners)
+		next, err := x.level(ctx, p, level[:min(len(level), left)], runners)
 		if err != nil || x.Failure != nil || ctx.Err() != nil || len(level) > left {
 			return x, err
 		}
@@ -91,7 +91,7 @@ type found struct {
 
 // level runs branches that differ at equally many steps, and returns those that differ at one step more.
 func (x *Searched) level(
-	ctx context.Context, s *Scenario, p Schedule, level []branch, runners []*Runner,
+	ctx context.Context, p Schedule, level []branch, runners []*Runner,
 ) (next []branch, err error) {
 	all := make([]found, len(level))
 	var turn atomic.Int64

@@ -223,8 +223,8 @@ func (w *worker) try(r *engine.Runner, mutant int) (Outcome, error) {
 		if !differ[s] { // nor would anything else
 			continue
 		}
-		if caught, err := w.whole(s, &o); caught || err != nil {
-			return o, err
+		if w.whole(s, &o) {
+			return o, nil
 		}
 	}
 	return o, nil
@@ -245,7 +245,7 @@ func seen(h *history.History) uint64 {
 }
 
 // whole runs a scenario as check does: with its goals, and all schedules of a small scope.
-func (w *worker) whole(s *engine.Scenario, o *Outcome) (caught bool, err error) {
+func (w *worker) whole(s *engine.Scenario, o *Outcome) (caught bool) {
 	active.Begin(nil)
 	x, err := pipeline.Run(context.Background(), s, pipeline.Options{Options: engine.Options{
 		Seeds: engine.Range{First: 1, Last: Seeds}, Strategy: engine.Portfolio, Workers: 1,
@@ -258,8 +258,8 @@ func (w *worker) whole(s *engine.Scenario, o *Outcome) (caught bool, err error) 
 	case x.Status != engine.Held:
 		o.Checker, o.Goal = x.Why, true
 	default:
-		return false, nil
+		return false
 	}
 	o.Caught, o.Scenario = true, s.Name
-	return true, nil
+	return true
 }
