@@ -56,7 +56,7 @@ func writeTable(b *bufio.Writer, heading []string, rows [][]string, marks []bool
 		for i, cell := range cells {
 			text += " " + cell + strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell)+1)
 		}
-		fmt.Fprintln(b, within(strings.TrimRight(text, " "), columns))
+		fmt.Fprintln(b, Within(strings.TrimRight(text, " "), columns))
 	}
 	line(" ", heading)
 	for k, r := range rows {
@@ -69,8 +69,8 @@ func writeTable(b *bufio.Writer, heading []string, rows [][]string, marks []bool
 	fmt.Fprintln(b)
 }
 
-// within shortens a line to the given number of columns.
-func within(s string, columns int) string {
+// Within shortens a line to the given number of columns.
+func Within(s string, columns int) string {
 	if utf8.RuneCountInString(s) <= columns {
 		return s
 	}

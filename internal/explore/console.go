@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"zksim/model/history"
+	"zksim/reports"
 )
 
 // Console shows a session on a terminal in raw mode and obeys single keys. It asks in the last line for the argument of
@@ -192,7 +193,7 @@ func (k *Console) draw() error {
 			lines[head+left:]...)
 	}
 	for i := range lines {
-		lines[i] = fitted(lines[i], columns)
+		lines[i] = reports.Within(lines[i], columns)
 	}
 	last := hint
 	switch {
@@ -201,6 +202,6 @@ func (k *Console) draw() error {
 	case k.message != "":
 		last = k.message
 	}
-	_, err := io.WriteString(k.out, clearScreen+strings.Join(lines, "\r\n")+"\r\n\r\n"+fitted(last, columns))
+	_, err := io.WriteString(k.out, clearScreen+strings.Join(lines, "\r\n")+"\r\n\r\n"+reports.Within(last, columns))
 	return err
 }

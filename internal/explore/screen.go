@@ -19,7 +19,7 @@ func (x *Session) Show(w io.Writer, columns int) error {
 		history.Counted(clients, "client"), history.Counted(max(1, x.schedule.Servers), "server"), x.schedule.Faults)
 	f := x.told()
 	if last := reports.LastStep(f); last != "" {
-		fmt.Fprintln(&b, fitted(last, columns))
+		fmt.Fprintln(&b, reports.Within(last, columns))
 	}
 	fmt.Fprintln(&b)
 	if err := reports.WriteState(&b, f, columns); err != nil {
@@ -89,12 +89,4 @@ func Key(i int) string {
 		return keys[i : i+1]
 	}
 	return "."
-}
-
-// fitted shortens a line to that many columns.
-func fitted(s string, columns int) string {
-	if utf8.RuneCountInString(s) <= columns {
-		return s
-	}
-	return string([]rune(s)[:max(0, columns-1)]) + "…"
 }
