@@ -142,9 +142,7 @@ func (a *app) valuesOf(name string) (values []string) {
 		}
 		values = append(values, "none", "contract")
 	case "variants":
-		for i := range a.variants {
-			values = append(values, a.variants[i].Name)
-		}
+		values = a.variantNames()
 	}
 	return values
 }

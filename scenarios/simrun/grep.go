@@ -137,9 +137,7 @@ func enough(p *grep.Pattern, clients int) error {
 // operations are the words that the judges of scenarios know; those of all scenarios if selected is nil.
 func (a *app) operations(selected []*engine.Scenario) (ops []string) {
 	if selected == nil {
-		for i := range a.all {
-			selected = append(selected, &a.all[i])
-		}
+		selected = scenariosOf(a.all)
 	}
 	for _, s := range selected {
 		ops = append(ops, s.Words...)

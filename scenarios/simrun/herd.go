@@ -155,18 +155,15 @@ func (a *app) pickVariants(pattern string) ([]*herd.Variant, error) {
 		return nil, fmt.Errorf("-variants: %w", err)
 	}
 	var picked []*herd.Variant
-	var names []string
 	for i := range a.variants {
-		v := &a.variants[i]
-		names = append(names, v.Name)
-		if re.MatchString(v.Name) {
+		if v := &a.variants[i]; re.MatchString(v.Name) {
 			picked = append(picked, v)
 		}
 	}
-	if len(names) == 0 {
+	if len(a.variants) == 0 {
 		return nil, errors.New("this program has no variants to measure; see simrun.Tool")
 	}
-	if len(picked) == 0 {
+	if names := a.variantNames(); len(picked) == 0 {
 		return nil, fmt.Errorf("-variants: nothing matches %q; there are %s%s", pattern, strings.Join(names, ", "),
 			edit.Meant(strings.Trim(pattern, "^$"), names))
 	}

@@ -155,11 +155,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 
 // twice returns an error if two scenarios or two variants have the same name.
 func (a *app) twice() error {
-	var variants []string
-	for _, v := range a.variants {
-		variants = append(variants, v.Name)
-	}
-	for _, names := range [][]string{a.names(), variants} {
+	for _, names := range [][]string{a.names(), a.variantNames()} {
 		slices.Sort(names)
 		for i := 1; i < len(names); i++ {
 			if names[i] == names[i-1] {

@@ -105,10 +105,11 @@ func (a *app) noScenario(name string) error {
 		a.names()))
 }
 
-// names returns the names of the scenarios and of their folders.
-func (a *app) names() (names []string) {
-	for i := range a.all {
-		names = append(names, a.all[i].Name)
+func (a *app) names() []string { return scenarioNames(scenariosOf(a.all)) }
+
+func (a *app) variantNames() (names []string) {
+	for i := range a.variants {
+		names = append(names, a.variants[i].Name)
 	}
 	return names
 }
