@@ -16,12 +16,7 @@ import (
 )
 
 func TestEachRunsAllSeedsWhateverTheyComeTo(t *testing.T) {
-	var s *engine.Scenario
-	for i := range catalog.All {
-		if catalog.All[i].Name == "lock/plain-create" {
-			s = &catalog.All[i]
-		}
-	}
+	s := catalog.Named("lock/plain-create")
 	for _, workers := range []int{1, 3} {
 		var mu sync.Mutex
 		violated := map[uint64]bool{}

@@ -13,7 +13,7 @@ import (
 
 // TestWhatTheServersAreLikeIsPartOfARun runs seeds on both kinds of servers, and replays them from their texts.
 func TestWhatTheServersAreLikeIsPartOfARun(t *testing.T) {
-	s := scenario(t, "lock/lock")
+	s := catalog.Named("lock/lock")
 	r := engine.NewRunner()
 	defer r.Close()
 	other, lapsed := 0, 0
@@ -53,17 +53,6 @@ func TestWhatTheServersAreLikeIsPartOfARun(t *testing.T) {
 	if other != 30 || lapsed == 0 {
 		t.Errorf("%d runs of 30 differ, %d sessions lapsed", other, lapsed)
 	}
-}
-
-// scenario returns one of the catalogue.
-func scenario(t *testing.T, name string) *engine.Scenario {
-	for i := range catalog.All {
-		if catalog.All[i].Name == name {
-			return &catalog.All[i]
-		}
-	}
-	t.Fatal("no scenario " + name)
-	return nil
 }
 
 // TestCodeThatIsNotSimulatedHasNoOtherServers asks for what there is not.

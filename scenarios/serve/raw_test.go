@@ -84,13 +84,7 @@ func hello(t testing.TB, sock net.Conn, session int64, password []byte) jute.Con
 
 func dial(t testing.TB, e *Ensemble) net.Conn {
 	t.Helper()
-	sock, err := net.Dial("tcp", e.Addrs()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { sock.Close() })
-	sock.SetDeadline(time.Now().Add(time.Minute))
-	return sock
+	return dialTo(t, e.Addrs()[0])
 }
 
 // ask sends a request and returns the answer, with the events before it.

@@ -100,8 +100,7 @@ func TestAFailureOfUnknownKindCountsWhereItsCheckerHasNoOther(t *testing.T) {
 
 func TestAMergeSearchesTheSmallScopeAsOneRunWould(t *testing.T) {
 	t.Chdir(t.TempDir())
-	i := slices.IndexFunc(catalog.All, func(s engine.Scenario) bool { return s.Name == "lock/ignore-exists" })
-	flawed := catalog.All[i]
+	flawed := *catalog.Named("lock/ignore-exists")
 	flawed.Name, flawed.Caught = "test/flawed", nil
 	add(t, flawed)
 	names := []string{"-seeds", "1-2", "test/flawed", "lock/ignore-exists", "lock/fan-out"}

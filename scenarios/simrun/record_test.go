@@ -68,24 +68,7 @@ func TestJUnitHasACaseForEachScenario(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	type problem struct {
-		Message string `xml:"message,attr"`
-		Type    string `xml:"type,attr"`
-		Text    string `xml:",chardata"`
-	}
-	var doc struct {
-		Tests    int `xml:"tests,attr"`
-		Failures int `xml:"failures,attr"`
-		Errors   int `xml:"errors,attr"`
-		Cases    []struct {
-			Name    string   `xml:"name,attr"`
-			Failure *problem `xml:"failure"`
-			Error   *problem `xml:"error"`
-		} `xml:"testsuite>testcase"`
-	}
-	if err := xml.Unmarshal(text, &doc); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	doc := readSuite(t, text)
 	if doc.Tests != 4 || doc.Failures != 1 || doc.Errors != 2 || len(doc.Cases) != 4 {
 		t.Fatalf("%s", text)
 	}
