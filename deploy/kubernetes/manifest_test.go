@@ -1,5 +1,5 @@
 // Package kubernetes has the manifests of a campaign, and a test of them. It is a module of its own, so that the
-// validator is no dependency of the product.
+// product does not depend on the validator.
 package kubernetes
 
 import (
@@ -21,10 +21,10 @@ import (
 	"sigs.k8s.io/kubectl-validate/pkg/validator"
 )
 
-// release is the version of Kubernetes whose schemas the manifests are held to.
+// release is the version of Kubernetes whose schemas validate the manifests.
 const release = "1.30"
 
-// documents validates the manifests in a file, and returns them.
+// documents validates the manifests in text, and returns them.
 func documents(t *testing.T, text []byte) (list []*unstructured.Unstructured, err error) {
 	t.Helper()
 	v, err := validator.New(openapiclient.NewHardcodedBuiltins(release))
@@ -80,7 +80,7 @@ func TestTheValidatorFindsMistakes(t *testing.T) {
 	}
 }
 
-// run runs the container of a Job as Kubernetes would, with another folder for the volume, and returns its status.
+// run runs the container of a Job as Kubernetes would, with a local folder as its volume. It returns status and output.
 func run(t *testing.T, j *batch.Job, binary, volume string, more []string, env ...string) (code int, text string) {
 	t.Helper()
 	c := j.Spec.Template.Spec.Containers[0]
@@ -104,7 +104,7 @@ func run(t *testing.T, j *batch.Job, binary, volume string, more []string, env .
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// Each pod takes its part from what the Job sets, and the merge finds all of them.
+// Each pod finds its part by what the Job sets, and the merge finds all parts.
 func TestThePodsOfTheJobsDoTheWholeCampaign(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "simrun")
 	build := exec.Command("go", "build", "-o", binary, "./cmd/simrun")
@@ -140,7 +140,7 @@ func TestThePodsOfTheJobsDoTheWholeCampaign(t *testing.T) {
 	}
 }
 
-// action returns what the Job does with a pod that has failed, from the first rule that applies; "" if none does.
+// action returns the action of the first rule that applies to a failed pod, or "" if none does.
 func action(j *batch.Job, status int32, has ...core.PodConditionType) batch.PodFailurePolicyAction {
 	for _, r := range j.Spec.PodFailurePolicy.Rules {
 		applies := slices.ContainsFunc(r.OnPodConditions, func(c batch.PodFailurePolicyOnPodConditionsPattern) bool {
@@ -153,7 +153,7 @@ func action(j *batch.Job, status int32, has ...core.PodConditionType) batch.PodF
 	return ""
 }
 
-// A pod that is evicted gets SIGTERM, after which simrun ends with the status of an interrupted run, or of a violation.
+// An evicted pod gets SIGTERM. Then simrun ends with the status of an interrupted run, or with that of a violation.
 func TestAPodThatIsEvictedIsRunAgainAndOneWithAVerdictIsNot(t *testing.T) {
 	j := job(t, "campaign.yaml")
 	for status := int32(1); status <= 4; status++ {

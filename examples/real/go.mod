@@ -34,7 +34,7 @@ require (
 
 replace zksim => ../..
 
-// All connections dial as a test says: see dialed.
+// All connections use the dialer of the test: see dialed.
 replace (
 	example.com/go-zookeeper/zk => github.com/go-zookeeper/zk v1.0.4
 	github.com/go-zookeeper/zk => ./dialed

@@ -1,5 +1,5 @@
-// Package real runs published modules that use ZooKeeper, as they are, in simulated ensembles. The folders have a test
-// each, and what mends the bugs that it finds; README.md has a table of them.
+// Package real runs unchanged published modules that use ZooKeeper in simulated ensembles. Each folder has a test, and
+// code without the bugs that the test finds. README.md has a table of the bugs.
 package real
 
 import (
@@ -13,7 +13,7 @@ import (
 
 var show = flag.Bool("show", false, "let the tests of published code fail, so that they tell what they find")
 
-// Broken runs code in which something is to be found. With -show it fails with what is found, shrunk and explained.
+// Broken runs code in which a seed must find a bug. With -show the test fails and shows the bug, shrunk and explained.
 func Broken(t *testing.T, code func(c *zktest.Cluster), options ...zktest.Option) {
 	t.Helper()
 	if !*show {
@@ -22,13 +22,13 @@ func Broken(t *testing.T, code func(c *zktest.Cluster), options ...zktest.Option
 	run(t, "1-1000", code, options)
 }
 
-// Holds runs code in which nothing is to be found.
+// Holds runs code in which no seed may find a bug.
 func Holds(t *testing.T, code func(c *zktest.Cluster), options ...zktest.Option) {
 	t.Helper()
 	run(t, "1-100", code, options)
 }
 
-// run runs code from these seeds, if no flag says others.
+// run runs code with the given seeds, unless a flag names others.
 func run(t *testing.T, seeds string, code func(c *zktest.Cluster), options []zktest.Option) {
 	t.Helper()
 	if f := flag.Lookup("zksim.seeds"); f.Value.String() == "" {
@@ -45,6 +45,6 @@ func run(t *testing.T, seeds string, code func(c *zktest.Cluster), options []zkt
 // Connect returns a connection that is closed at the end of the run.
 func Connect(c *zktest.Cluster) *zk.Conn {
 	defer func(d func() zk.Dialer) { zk.NewDialer = d }(zk.NewDialer)
-	zk.NewDialer = nil // it has one by itself
+	zk.NewDialer = nil // c.Connect passes a dialer of its own
 	return c.Connect()
 }

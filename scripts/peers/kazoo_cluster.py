@@ -1,10 +1,10 @@
-"""A plugin of pytest that runs Kazoo's own tests on servers that are there already.
+"""A plugin of pytest that runs Kazoo's own tests on servers that are already running.
 
     ZKSIM_SERVERS=host:port,...  ZKSIM_CONTROL=http://host:port  python -m pytest -p kazoo_cluster ...
 
-With ZKSIM_CONTROL the servers are those of "simrun serve", and tests that stop or start a server do so by its control
-channel. Without it, ZKSIM_PIDS has the processes of real ones, which are stopped with SIGKILL, and ZKSIM_RESTART a
-command that starts the one whose number follows it.
+With ZKSIM_CONTROL the servers are those of "simrun serve", and tests stop and start them by its control channel.
+Without it the servers are real. ZKSIM_PIDS lists their processes, which tests stop with SIGKILL. ZKSIM_RESTART is a
+command that starts the server whose number is its argument, and prints the id of the process.
 """
 
 import os
@@ -15,7 +15,7 @@ import time
 import types
 import urllib.request
 
-for name in ("OpenSSL", "jks"):  # for certificates, which no test needs that runs here
+for name in ("OpenSSL", "jks"):  # for certificates, which no test here needs
     try:
         __import__(name)
     except ImportError:
@@ -25,7 +25,7 @@ from kazoo.testing import harness  # noqa: E402
 
 
 class Node:
-    """One server, as Kazoo's harness knows it."""
+    """One server, with the interface that Kazoo's harness expects."""
 
     def __init__(self, number, address):
         self.number = number
@@ -63,18 +63,18 @@ class Node:
                 time.sleep(2)
 
     def terminate(self):
-        """The servers outlive each class of tests."""
+        """Does nothing: the servers outlive each class of tests."""
 
 
 class Cluster(list):
-    """All of them."""
+    """All servers."""
 
     def start(self):
         for node in self:
             node.run()
 
     def terminate(self):
-        """See Node.terminate."""
+        """Does nothing, like Node.terminate."""
 
     def get_logs(self):
         return []

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Stands in for ZooKeeper's script of that name, for tests that start servers by it: zkServer.sh start-foreground FILE.
-# The servers of one ensemble are one process of "$SIMRUN serve"; each script that is killed kills its server, and one
-# that is started again lets it continue.
+# Replaces ZooKeeper's script of that name, for tests that start servers with "zkServer.sh start-foreground FILE". The
+# servers of one ensemble are one process of "$SIMRUN serve". When a script is killed, so is its server. When the script
+# is started again, the server continues.
 set -eu
 
 config=$2
@@ -31,7 +31,7 @@ fi
 
 server=$(cat "$shared/simrun/pid")
 
-( # outlives this script, and perhaps the folder
+( # this outlives the script, and perhaps its folder
 	set +e
 	while kill -0 $$; do sleep 0.05; done
 	touch "$shared/simrun/down-$id"

@@ -1,6 +1,6 @@
-// Package zk is go-zookeeper's, but for one thing: where a test has set [NewDialer], every connection dials by it,
-// whatever options its maker gave. So code that calls zk.Connect by itself runs in a simulated ensemble, unchanged:
-// go.mod replaces github.com/go-zookeeper/zk by this package, and finds the original by another path.
+// Package zk is go-zookeeper with one difference: if a test has set [NewDialer], every connection dials with it,
+// whatever options its caller passes. So code that calls zk.Connect by itself runs unchanged in a simulated ensemble.
+// go.mod replaces github.com/go-zookeeper/zk by this package, and names the original by another path.
 package zk
 
 import (
@@ -9,10 +9,10 @@ import (
 	"example.com/go-zookeeper/zk"
 )
 
-// NewDialer, if not nil, returns what the next connection is to dial with.
+// NewDialer, if not nil, returns the dialer of the next connection.
 var NewDialer func() Dialer
 
-// Connect is that of go-zookeeper.
+// Connect is go-zookeeper's, but if NewDialer is set, it dials with that and by default logs nothing.
 func Connect(servers []string, timeout time.Duration, options ...func(*Conn)) (*Conn, <-chan Event, error) {
 	return zk.Connect(servers, timeout, func(c *Conn) {
 		if NewDialer != nil {
@@ -31,12 +31,12 @@ type quiet struct{}
 
 func (quiet) Printf(string, ...interface{}) {}
 
-// ConnectWithDialer is that of go-zookeeper.
+// ConnectWithDialer is go-zookeeper's, but if NewDialer is set, it ignores dialer.
 func ConnectWithDialer(servers []string, timeout time.Duration, dialer Dialer) (*Conn, <-chan Event, error) {
 	return Connect(servers, timeout, WithDialer(dialer))
 }
 
-// All else is the original's.
+// Everything else is the original's.
 type (
 	ACL                   = zk.ACL
 	CheckVersionRequest   = zk.CheckVersionRequest

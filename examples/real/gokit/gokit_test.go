@@ -18,8 +18,8 @@ import (
 
 const dir = "/services"
 
-// watched has an Instancer follow a list of instances while others come and go, and in the end compares what it knows
-// with what there is. The first client, c1, is that of the Instancer.
+// watched lets an Instancer follow a list of instances while they come and go. At the end it compares what the
+// Instancer knows with what there is. The first client, c1, belongs to the Instancer.
 func watched(client func(c *zktest.Cluster) (kit.Client, func())) func(c *zktest.Cluster) {
 	return func(c *zktest.Cluster) {
 		own, stop := client(c)
@@ -44,7 +44,7 @@ func watched(client func(c *zktest.Cluster) (kit.Client, func())) func(c *zktest
 	}
 }
 
-// others has three instances come, and one of them go.
+// others creates three instances, and deletes one of them.
 func others(conn *zk.Conn) {
 	for _, name := range []string{"a", "b", "c"} {
 		for {
@@ -63,7 +63,7 @@ func others(conn *zk.Conn) {
 	}
 }
 
-// list is what an Instancer has said last.
+// list is the latest list that an Instancer has sent.
 type list struct {
 	mu    sync.Mutex
 	names []string
@@ -85,7 +85,7 @@ func (l *list) get() []string {
 
 func (l *list) is(names ...string) bool { return slices.Equal(l.get(), names) }
 
-// published is go-kit's client, which connects by itself.
+// published returns go-kit's client, which connects by itself.
 func published(c *zktest.Cluster) (kit.Client, func()) {
 	client, err := kit.NewClient(c.Addrs(), log.NewNopLogger())
 	if err != nil {
@@ -100,12 +100,12 @@ func mended(c *zktest.Cluster) (kit.Client, func()) {
 	return p, func() { close(p.Quit); stop() }
 }
 
-// The data of an instance cannot be read, and the instance is left out. No watch says so.
+// Reading the data of an instance fails, and the instance is left out. No watch reports this.
 func TestAnInstanceIsLeftOut(t *testing.T) {
 	real.Broken(t, watched(published), zktest.Faults("lose-request=1@client=c1,op=get"))
 }
 
-// The listing fails, and with it its watch: the loop waits for a nil channel and hears of nothing any more.
+// The listing fails and leaves no watch. The loop then waits for a nil channel and never hears of a change again.
 func TestTheInstancerIsDeaf(t *testing.T) {
 	real.Broken(t, watched(published), zktest.Faults("disconnect=1@client=c1"))
 }

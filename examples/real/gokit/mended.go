@@ -1,4 +1,4 @@
-// Package gokit has what mends the bugs that the test finds in the Instancer of go-kit.
+// Package gokit has a client for the Instancer of go-kit without the bugs that the test finds.
 package gokit
 
 import (
@@ -8,18 +8,18 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Patient is a client of go-kit whose GetEntries does not fail, so that the loop of an Instancer, which gives up at the
-// first error, goes on; and which does not leave out an instance that it cannot read.
+// Patient is a client of go-kit whose GetEntries tries again after an error, because the loop of an Instancer hears of
+// nothing after one. It never leaves out an instance because it could not read it.
 type Patient struct {
 	kit.Client
 	Conn *zk.Conn
-	Quit chan struct{} // closed: give up
+	Quit chan struct{} // closed to make GetEntries give up
 }
 
-// pause is how long it waits before it tries again.
+// pause is the wait before the next try.
 const pause = time.Second
 
-// GetEntries returns the data of what is below path, and a watch.
+// GetEntries returns the data of the children of path, and a watch on their list.
 func (p *Patient) GetEntries(path string) ([]string, <-chan zk.Event, error) {
 	for {
 		entries, changed, err := p.entries(path)
@@ -35,7 +35,7 @@ func (p *Patient) GetEntries(path string) ([]string, <-chan zk.Event, error) {
 }
 
 func (p *Patient) entries(path string) (entries []string, changed <-chan zk.Event, err error) {
-	if _, err := p.Conn.Sync(path); err != nil { // or a new session may be told the past
+	if _, err := p.Conn.Sync(path); err != nil { // otherwise a new session may read an old state
 		return nil, nil, err
 	}
 	names, _, changed, err := p.Conn.ChildrenW(path)
@@ -44,7 +44,7 @@ func (p *Patient) entries(path string) (entries []string, changed <-chan zk.Even
 		switch err {
 		case nil:
 			entries = append(entries, string(data))
-		case zk.ErrNoNode: // it has gone meanwhile
+		case zk.ErrNoNode: // it was deleted meanwhile
 		default:
 			return nil, nil, err
 		}

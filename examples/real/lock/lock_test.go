@@ -14,7 +14,7 @@ import (
 
 var open = zk.WorldACL(zk.PermAll)
 
-// locker is what both locks have.
+// locker is the common interface of the published and the mended lock.
 type locker interface {
 	Lock() error
 	Unlock() error
@@ -24,8 +24,8 @@ func published(conn *zk.Conn) locker { return zk.NewLock(conn, "/jobs/lock", ope
 
 func mended(conn *zk.Conn) locker { return lock.NewMended(conn, "/jobs/lock", open) }
 
-// workers has two clients do a job each under a lock. An error of Lock is tried again; unlocked says which ones of
-// Unlock are not.
+// workers lets each of two clients do a job under a lock. A client calls Lock until it returns no error, and Unlock
+// until unlocked accepts the result.
 func workers(newLock func(*zk.Conn) locker, unlocked func(error) bool) func(c *zktest.Cluster) {
 	return func(c *zktest.Cluster) {
 		var held atomic.Int32
@@ -59,28 +59,28 @@ func workers(newLock func(*zk.Conn) locker, unlocked func(error) bool) func(c *z
 
 func noError(err error) bool { return err == nil }
 
-// unlockedOrGone takes it for success that there is no znode any more, as a wary user of zk.Lock does.
+// unlockedOrGone also accepts the error that the znode does not exist, as a careful user of zk.Lock does.
 func unlockedOrGone(err error) bool { return err == nil || err == zk.ErrNoNode }
 
-// The listing after the create fails with its connection, and Lock returns. Nobody knows the znode any more, and all
-// wait for it, the next Lock of the same client too.
+// The connection breaks during the listing after the create, and Lock returns. Nobody knows the znode any more, and
+// everyone waits behind it, even the next Lock of the same client.
 func TestTheLockLeavesAZnode(t *testing.T) {
 	real.Broken(t, workers(published, noError), zktest.Faults("lose-request=1@op=children"), zktest.Servers(1))
 }
 
-// The reply to the create is lost, and the client comes back to a server that lags. There the znode is not listed, or
-// its folder does not exist, so the lock makes another one, and then waits for the first.
+// The reply to the create is lost, and the client reconnects to a server that lags. There the znode is not listed, or
+// its folder does not exist. So the lock creates another znode, which waits for the first one.
 func TestTheLockWaitsForItself(t *testing.T) {
 	real.Broken(t, workers(published, unlockedOrGone), zktest.Servers(3),
 		zktest.Faults("lose-reply=1@op=create,path=/jobs/lock/ stale-read=1 failover=1"))
 }
 
-// The reply to the delete is lost. Each further one finds no znode, fails, and leaves the lock for held.
+// The reply to the delete is lost. Every later delete finds no znode and fails, so the lock counts as held forever.
 func TestTheLockCannotBeUnlocked(t *testing.T) {
 	real.Broken(t, workers(published, noError), zktest.Faults("lose-reply=1@op=delete"), zktest.Servers(1))
 }
 
-// Without faults that end a session, since a holder learns of that too late for this test.
+// The plan ends no session, because a holder would hear of that too late for this test.
 func TestTheMendedLockHolds(t *testing.T) {
 	real.Holds(t, workers(mended, noError), zktest.Faults("lose-request=2 lose-reply=2 disconnect=2 watch-delay=1 "+
 		"stale-read=1 failover=1 late-commit=1 elect=1"))

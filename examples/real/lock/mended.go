@@ -11,24 +11,24 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Mended is a lock that knows its znodes by a name of its own. So it finds them again, however its requests ended, and
-// a second one does not hurt. It holds the lock only by a znode of the present session.
+// Mended is a lock that puts an id of its own into the names of its znodes. So it finds them again, however a request
+// has ended, and a second znode does no harm. It takes the lock only with a znode of the present session.
 type Mended struct {
 	conn *zk.Conn
 	dir  string
 	acl  []zk.ACL
-	id   string // of the own znodes, while the lock is held
+	id   string // begins the names of its znodes, while it holds the lock
 }
 
-// NewMended returns a lock on the znodes below dir, which is made if it is not there.
+// NewMended returns a lock on the znodes below dir. Lock creates dir if it is missing.
 func NewMended(conn *zk.Conn, dir string, acl []zk.ACL) *Mended {
 	return &Mended{conn: conn, dir: dir, acl: acl}
 }
 
-// pause is how long it waits before it tries again, also where a watch may have been lost.
+// pause is the wait before the next try. A waiter also looks again after it, because its watch may be lost.
 const pause = time.Second
 
-// Lock waits for the lock.
+// Lock waits until it holds the lock.
 func (l *Mended) Lock() error {
 	if l.id != "" {
 		return zk.ErrDeadlock
@@ -41,7 +41,7 @@ func (l *Mended) Lock() error {
 	return err
 }
 
-// Unlock gives the lock up.
+// Unlock releases the lock. It tries again for as long as there is no connection.
 func (l *Mended) Unlock() error {
 	if l.id == "" {
 		return zk.ErrNotLocked
@@ -53,7 +53,7 @@ func (l *Mended) Unlock() error {
 	return err
 }
 
-// persist calls a step until it is done, or fails for another reason than a lost connection.
+// persist calls step until it is done, or fails with an error that a new connection does not cure.
 func persist(step func() (done bool, err error)) error {
 	for {
 		done, err := step()
@@ -68,7 +68,7 @@ func persist(step func() (done bool, err error)) error {
 	}
 }
 
-// advance looks at the queue and does what comes next. It is done when the lock is held.
+// advance looks at the queue and takes the next step. It is done when it holds the lock.
 func (l *Mended) advance(id string) (done bool, err error) {
 	names, err := l.list()
 	if err != nil {
@@ -86,7 +86,7 @@ func (l *Mended) advance(id string) (done bool, err error) {
 		exists, stat, err := l.conn.Exists(l.dir + "/" + names[0])
 		own := err == nil && exists && stat.EphemeralOwner == l.conn.SessionID()
 		if err == nil && !own {
-			time.Sleep(pause) // it goes with the session that made it
+			time.Sleep(pause) // a znode of an old session ends with it
 		}
 		return own, err
 	}
@@ -100,7 +100,7 @@ func (l *Mended) advance(id string) (done bool, err error) {
 	return false, err
 }
 
-// list returns the names of the queue in order, as they are now.
+// list returns the names in the queue after a sync, in the order of their numbers.
 func (l *Mended) list() ([]string, error) {
 	if _, err := l.conn.Sync(l.dir); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (l *Mended) list() ([]string, error) {
 	return names, err
 }
 
-// makeAll makes the folder and its parents.
+// makeAll creates dir and its parents, unless they exist.
 func (l *Mended) makeAll() error {
 	for i := range len(l.dir) {
 		if i < len(l.dir)-1 && l.dir[i+1] != '/' {
@@ -128,7 +128,7 @@ func (l *Mended) makeAll() error {
 	return nil
 }
 
-// remove removes the own znodes.
+// remove deletes the znodes of the lock that is held.
 func (l *Mended) remove() (done bool, err error) {
 	names, err := l.list()
 	for _, name := range names {

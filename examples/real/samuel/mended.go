@@ -1,6 +1,6 @@
-// Package samuel has what mends a bug that the test finds in the lock of valkeyrie, which uses
-// github.com/samuel/go-zookeeper. That module is continued by go-zookeeper: go.mod replaces it by aliases of its
-// successor, in dialed.
+// Package samuel works around a bug that the test finds in the lock of valkeyrie, which uses
+// github.com/samuel/go-zookeeper. The successor of that module is go-zookeeper, so go.mod replaces it by aliases of
+// its successor, in dialed.
 package samuel
 
 import (
@@ -9,12 +9,12 @@ import (
 	"github.com/abronan/valkeyrie/store"
 )
 
-// pause is how long Lock waits before it tries again to give a lock up.
+// pause is the wait before Lock tries Unlock again.
 const pause = time.Second
 
-// Lock takes a lock. A Lock of the store that fails may hold what it has locked, so that nobody gets it any more, not
-// even itself; this one gives that up. Nothing else is mended: the lock of the client library, below it, has bugs of
-// its own.
+// Lock takes a lock. When the Lock of the store fails, it may still hold the lock, so that nobody can take it any
+// more, not even the same object. This function then releases it. It mends nothing else: the lock of the client
+// library below has bugs of its own.
 func Lock(l store.Locker, stop chan struct{}) (<-chan struct{}, error) {
 	lost, err := l.Lock(stop)
 	if err == nil {
@@ -24,7 +24,7 @@ func Lock(l store.Locker, stop chan struct{}) (<-chan struct{}, error) {
 		if l.Unlock() == nil {
 			break
 		}
-		time.Sleep(pause) // or it was not locked
+		time.Sleep(pause) // Unlock also fails if the lock was not taken
 	}
 	return nil, err
 }

@@ -14,7 +14,7 @@ import (
 
 type locking func(l store.Locker, stop chan struct{}) (<-chan struct{}, error)
 
-// jobs has two clients do a job each under a lock of the store. An error is tried again.
+// jobs lets each of two clients do a job under a lock of the store. A client tries again after an error.
 func jobs(lock locking) func(c *zktest.Cluster) {
 	return func(c *zktest.Cluster) {
 		done := make(chan bool)
@@ -60,13 +60,13 @@ func job(c *zktest.Cluster, lock locking) {
 
 func published(l store.Locker, stop chan struct{}) (<-chan struct{}, error) { return l.Lock(stop) }
 
-// When it has the lock, the store writes a value. If that fails Lock does, and holds the lock: it fails again each
-// time, and nobody else gets it.
+// Once it has the lock, the store writes a value. If that fails, Lock fails too, but keeps the lock. Lock then fails
+// each time, and nobody else gets the lock.
 func TestALockThatFailsIsHeld(t *testing.T) {
 	real.Broken(t, jobs(published), zktest.Faults("lose-request=1@op=set"), zktest.Servers(1))
 }
 
-// Only with faults that strike that write.
+// The plan has only faults that strike that write.
 func TestTheMendedLockHolds(t *testing.T) {
 	real.Holds(t, jobs(samuel.Lock), zktest.Faults("lose-request=2@op=set lose-reply=2@op=set"))
 }

@@ -1,4 +1,4 @@
-// Package store has what mends the bugs that the test finds in the ZooKeeper store of kvtools.
+// Package store works around the bugs that the test finds in the ZooKeeper store of kvtools.
 package store
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/kvtools/valkeyrie/store"
 )
 
-// Put puts a value, and fails if it cannot see it then: what Put of the store returns says nothing of a key that is
-// new.
+// Put stores a value, reads it back, and fails if it is not there. The store's own Put reports no error when
+// it fails to create a key.
 func Put(s store.Store, key string, value []byte) error {
 	ctx := context.Background()
 	if err := s.Put(ctx, key, value, nil); err != nil {
@@ -24,11 +24,11 @@ func Put(s store.Store, key string, value []byte) error {
 	return err
 }
 
-// pause is how long Watch waits before it tries again.
+// pause is the wait before Watch starts the next watch.
 const pause = time.Second
 
-// Watch tells the values of a key until ctx is done. A watch of the store ends at the first error; this one begins
-// another, which tells the value as it is then.
+// Watch sends the values of a key until ctx is done. The store's own watch ends at the first error. Then Watch starts
+// another one, which first sends the value that the key has by then.
 func Watch(ctx context.Context, s store.Store, key string) (<-chan *store.KVPair, error) {
 	values := make(chan *store.KVPair)
 	go func() {

@@ -16,7 +16,7 @@ import (
 
 var ctx = context.Background()
 
-// connect returns a store, which connects by itself.
+// connect returns a store, which opens its own connection.
 func connect(c *zktest.Cluster) store.Store {
 	s, err := zookeeper.New(ctx, c.Addrs(), nil)
 	if err != nil {
@@ -25,7 +25,7 @@ func connect(c *zktest.Cluster) store.Store {
 	return s
 }
 
-// puts has a client put a value until Put says that it is there, and looks.
+// puts lets a client call put until it succeeds, and then checks that the value is there.
 func puts(put func(s store.Store, key string, value []byte) error) func(c *zktest.Cluster) {
 	return func(c *zktest.Cluster) {
 		s := connect(c)
@@ -49,7 +49,7 @@ func puts(put func(s store.Store, key string, value []byte) error) func(c *zktes
 
 func published(s store.Store, key string, value []byte) error { return s.Put(ctx, key, value, nil) }
 
-// The request that creates the znode is lost, and Put drops its error: it says that it is done, and is not.
+// The request that creates the znode is lost, and Put drops the error: it reports success, but there is no znode.
 func TestPutIsDoneAndIsNot(t *testing.T) {
 	real.Broken(t, puts(published), zktest.Faults("lose-request=1@op=create"))
 }
@@ -59,7 +59,7 @@ func TestTheMendedPutHolds(t *testing.T) {
 		"late-commit=1 elect=1"))
 }
 
-// follows has one client watch a key, and another one set it. In the end the first must have heard of the last value.
+// follows lets one client watch a key while another sets it. At the end the first must have received the last value.
 func follows(watch func(ctx context.Context, s store.Store, key string) (<-chan *store.KVPair, error)) func(
 	c *zktest.Cluster) {
 	return func(c *zktest.Cluster) {
@@ -97,8 +97,8 @@ func follows(watch func(ctx context.Context, s store.Store, key string) (<-chan 
 	}
 }
 
-// The connection ends, and with it the watch, although its context goes on. Its user sees a channel that is closed, and
-// no error.
+// The connection breaks, and the watch ends although its context is not done. Its user only sees that the channel is
+// closed, and gets no error.
 func TestAWatchEnds(t *testing.T) {
 	real.Broken(t, follows(func(ctx context.Context, s store.Store, key string) (<-chan *store.KVPair, error) {
 		return s.Watch(ctx, key, nil)

@@ -1,4 +1,4 @@
-// Package treecache has a follower of a tree of znodes without the bugs that the test finds in the one of Prometheus.
+// Package treecache follows a tree of znodes without the bugs that the test finds in Prometheus's treecache.
 package treecache
 
 import (
@@ -9,14 +9,14 @@ import (
 	"github.com/prometheus/prometheus/util/treecache"
 )
 
-// Pauses until it looks again: after an error, and where nothing says that anything has changed.
+// retry is the pause after an error, and poll is the longest one when no watch fires.
 const (
 	retry = time.Second
 	poll  = time.Hour
 )
 
-// Follow tells what is at a path and below it, and what changes there, until quit is closed. It compares what there is
-// with all that it has told, so that it does not matter what an attempt that failed has told, and waits in one place.
+// Follow sends events for the znodes at and below path, and for all later changes, until quit is closed. It compares
+// each complete read with all that it has sent, so a failed read does no harm. All retries wait in its one select.
 func Follow(conn *zk.Conn, path string, events chan<- treecache.ZookeeperTreeCacheEvent, quit <-chan struct{}) {
 	told := map[string][]byte{}
 	for {
@@ -41,11 +41,11 @@ func Follow(conn *zk.Conn, path string, events chan<- treecache.ZookeeperTreeCac
 	}
 }
 
-// read finds what there is, and leaves watches.
+// read adds the znodes at and below path to found, and leaves watches that report to changed.
 func read(conn *zk.Conn, path string, found map[string][]byte, changed chan<- struct{}) error {
 	data, _, dataEvents, err := conn.GetW(path)
 	if err == zk.ErrNoNode {
-		return nil // the watch of the folder tells when it comes; at the top the next poll does
+		return nil // its parent's watch reports when it is created; for the root the next poll finds it
 	}
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func read(conn *zk.Conn, path string, found map[string][]byte, changed chan<- st
 	}
 	found[path] = data
 	for _, events := range []<-chan zk.Event{dataEvents, childEvents} {
-		if events == nil { // the znode was deleted after its data was read: that watch tells
+		if events == nil { // the znode was deleted meanwhile, which its other watch reports
 			continue
 		}
 		go func() {
@@ -75,7 +75,7 @@ func read(conn *zk.Conn, path string, found map[string][]byte, changed chan<- st
 	return nil
 }
 
-// tell tells what has changed.
+// tell sends the differences between told and found, and updates told.
 func tell(told, found map[string][]byte, events chan<- treecache.ZookeeperTreeCacheEvent) {
 	for path := range told {
 		if _, there := found[path]; !there {

@@ -18,7 +18,7 @@ import (
 
 var open = zk.WorldACL(zk.PermAll)
 
-// must does something until it succeeds, or was done already.
+// must calls do until it succeeds, or fails because it was done already.
 func must(do func() error) {
 	for err := do(); err != nil && err != zk.ErrNodeExists && err != zk.ErrNoNode; err = do() {
 		time.Sleep(time.Second)
@@ -29,7 +29,7 @@ func create(conn *zk.Conn, path string) {
 	must(func() error { _, err := conn.Create(path, []byte("x"), 0, open); return err })
 }
 
-// targets are what a cache has told that there is.
+// targets are the paths that exist according to the events of a cache.
 type targets struct {
 	mu    sync.Mutex
 	known map[string]bool
@@ -53,7 +53,7 @@ func (x *targets) list() []string {
 	return slices.Sorted(maps.Keys(x.known))
 }
 
-// follower follows the targets, and returns what ends that.
+// follower starts to follow the targets, and returns the function that stops it.
 type follower func(conn *zk.Conn, events chan treecache.ZookeeperTreeCacheEvent) (stop func())
 
 func published(conn *zk.Conn, events chan treecache.ZookeeperTreeCacheEvent) func() {
@@ -69,7 +69,7 @@ func mended(conn *zk.Conn, events chan treecache.ZookeeperTreeCacheEvent) func()
 	return func() { close(quit) }
 }
 
-// discovery has a cache follow targets that come and go, and compares in the end.
+// discovery lets a cache follow targets that come and go. At the end it compares the cache with what there is.
 func discovery(follow follower) func(c *zktest.Cluster) {
 	return func(c *zktest.Cluster) {
 		own, other := real.Connect(c), real.Connect(c)
@@ -91,7 +91,7 @@ func discovery(follow follower) func(c *zktest.Cluster) {
 	}
 }
 
-// reload ends a cache after a while, as a new configuration does. Nothing of it may go on.
+// reload stops a cache after a while, as a new configuration does. No goroutine of the cache may stay.
 func reload(follow follower) func(c *zktest.Cluster) {
 	return func(c *zktest.Cluster) {
 		conn := real.Connect(c)
@@ -105,14 +105,14 @@ func reload(follow follower) func(c *zktest.Cluster) {
 	}
 }
 
-// The first read tells of a target and fails at the next request. The target is gone when the tree is read again, and
-// nothing remembers that it was told: it stays forever.
+// The first read reports a target and fails at the next request. The target is gone when the tree is read again, but
+// nothing remembers that it was reported. So it is never taken back.
 func TestATargetStays(t *testing.T) {
 	real.Broken(t, discovery(published), zktest.Faults("lose-request=2@client=c1"), zktest.Servers(1))
 }
 
-// The cache is stopped within ten seconds after an error. The timer of its next attempt fires, and its goroutine waits
-// forever for a loop that has ended.
+// The cache is stopped within ten seconds of an error. Then the timer of its next attempt fires, and its goroutine
+// waits forever for a loop that has ended.
 func TestAGoroutineStays(t *testing.T) {
 	real.Broken(t, reload(published), zktest.Faults("disconnect=1"), zktest.Servers(1))
 }

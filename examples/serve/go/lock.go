@@ -1,5 +1,5 @@
-// Package lock has a lock with a bug that shipped libraries have had: the create is tried again when its reply is lost,
-// and the first znode, of which nobody knows, locks everyone out.
+// Package lock has a lock with a bug that published libraries have had: it repeats a create whose reply was lost. The
+// first znode, which nobody knows, then locks everyone out.
 package lock
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 )
 
-// Enter joins the queue of a lock, and returns the znode that it knows of.
+// Enter joins the queue of a lock, and returns the znode whose create was answered.
 func Enter(c *zk.Conn, path string) (string, error) {
 	for {
 		mine, err := create(c, path+"/n-")
@@ -20,10 +20,10 @@ func Enter(c *zk.Conn, path string) (string, error) {
 	}
 }
 
-// EnterProtected is Enter with a name that says whose the znode is, and looks for it before it creates one.
+// EnterProtected is Enter without the bug: it gives its znode a unique name, and looks for that before each create.
 //
-// [zk.Conn.CreateProtectedEphemeralSequential] does so too, but gives up if its look fails. With a single server that
-// happens now and then: a request that waits when the client begins to dial again fails with [zk.ErrNoServer].
+// [zk.Conn.CreateProtectedEphemeralSequential] does the same, but gives up if its listing fails. With a single server
+// that happens now and then: requests that wait when the client begins to dial again fail with [zk.ErrNoServer].
 func EnterProtected(c *zk.Conn, path string) (string, error) {
 	name := rand.Text() + "-n-"
 	for {
@@ -41,7 +41,7 @@ func create(c *zk.Conn, path string) (string, error) {
 	return c.Create(path, nil, zk.FlagEphemeralSequential, zk.WorldACL(zk.PermAll))
 }
 
-// find returns the child of path whose name begins so, "" if there is none.
+// find returns the path of a child whose name begins with prefix, or "" if there is none.
 func find(c *zk.Conn, path, prefix string) (string, error) {
 	children, _, err := c.Children(path)
 	for _, child := range children {
@@ -52,7 +52,7 @@ func find(c *zk.Conn, path, prefix string) (string, error) {
 	return "", err
 }
 
-// lost reports whether nobody knows if a request was executed.
+// lost reports whether a request that has failed with err may have been executed.
 func lost(err error) bool {
 	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer)
 }

@@ -9,8 +9,8 @@ import (
 	"zksim/scenarios/zktest"
 )
 
-// contenders returns how many znodes one client has after it has entered once, with the reply to its create lost. The
-// test fails by itself if that never happens.
+// contenders returns how many znodes a client has after it has entered once and the reply to its create was lost. The
+// test fails by itself if that fault never strikes.
 func contenders(t *testing.T, enter func(c *zk.Conn, path string) (string, error)) int {
 	e := zktest.Start(t, zktest.Options{Faults: "lose-reply=1@client=c1,op=create,path=/lock/"})
 	c, _, err := zk.Connect(e.Addrs(), 10*time.Second, zk.WithLogInfo(false))

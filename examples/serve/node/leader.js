@@ -1,5 +1,5 @@
-// A leader that is told that it leads, and never asks again: when its session has expired another one leads as well.
-// The mended one listens to its session.
+// A leader that never checks again once it has been elected. After its session has expired, another one leads as well.
+// The mended leader listens to its session.
 const zookeeper = require('node-zookeeper-client');
 
 class Leader {
@@ -9,7 +9,7 @@ class Leader {
     this.leads = false;
   }
 
-  // campaign tries to become the leader, now and whenever there is none, until it is.
+  // campaign tries to become the leader now, and again whenever there is none, until it leads.
   campaign(elected) {
     this.client.create(this.path, null, zookeeper.CreateMode.EPHEMERAL, (err) => {
       if (!err) {

@@ -5,7 +5,7 @@ const test = require('node:test');
 const zookeeper = require('node-zookeeper-client');
 const { Leader, MendedLeader } = require('./leader');
 
-// serve starts "simrun serve", and returns its connect string, its control channel and what ends it.
+// serve starts "simrun serve", and returns its connect string, its control channel and a function that stops it.
 async function serve(...flags) {
   const child = spawn(process.env.SIMRUN || 'simrun',
     ['serve', '-listen', '127.0.0.1:0', '-control', '127.0.0.1:0', ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -33,7 +33,8 @@ function connect(z) {
   return new Promise((done) => { client.once('connected', () => done(client)); client.connect(); });
 }
 
-// leaders returns how many believe to lead after the session of the first has expired and the second was elected.
+// leaders returns how many believe that they lead when the session of the first has expired and the second was
+// elected.
 async function leaders(Kind) {
   const z = await serve();
   const first = await connect(z); // c1

@@ -1,4 +1,4 @@
-"""A ZooKeeper for each test: the fixture zookeeper starts "simrun serve" and gives its addresses and its controls."""
+"""The fixture zookeeper starts a "simrun serve" for each test, and gives its addresses and its control channel."""
 
 import json
 import os
@@ -26,7 +26,7 @@ class ZooKeeper:
         raise RuntimeError("simrun serve has ended")
 
     def order(self, path, body=""):
-        """POSTs an order, and returns the answer, which says what has struck."""
+        """POSTs an order, and returns the answer, which lists the faults that have struck."""
         request = urllib.request.Request(self.control + path, data=body.encode())
         try:
             with urllib.request.urlopen(request) as answer:
@@ -50,7 +50,7 @@ class ZooKeeper:
 
 @pytest.fixture
 def zookeeper(request):
-    """One ensemble for the test; @pytest.mark.serve("-nodes", "3") gives it flags."""
+    """Starts an ensemble for the test. @pytest.mark.serve("-nodes", "3") passes flags to it."""
     mark = request.node.get_closest_marker("serve")
     z = ZooKeeper(*(mark.args if mark else ()))
     yield z

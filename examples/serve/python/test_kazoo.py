@@ -1,6 +1,6 @@
-"""Two bugs that Kazoo's own recipes have (2.11.0), each shown by a plan, reported, and written as a page and a recording.
+"""Two bugs of Kazoo's own recipes (2.11.0). A plan exposes each, and the test reports it, for a page and a recording.
 
-out/NAME/index.html is the page; "simrun replay out/NAME.jsonl" runs what was asked again, in the simulator.
+The page is out/NAME/index.html; "simrun replay out/NAME.jsonl" runs the recorded requests again in the simulator.
 """
 
 import json
@@ -16,7 +16,7 @@ from conftest import ZooKeeper
 
 
 class Shown(ZooKeeper):
-    """A server that keeps what it is asked for, and writes a page if something is reported."""
+    """A server that records its requests, and writes a page if something is reported."""
 
     def __init__(self, name, *flags):
         os.makedirs("out", exist_ok=True)
@@ -24,19 +24,19 @@ class Shown(ZooKeeper):
         super().__init__("-o", self.page, "-record", self.recording, *flags)
 
     def watched(self):
-        """The paths that each client watches, by its name."""
+        """Returns the paths that each client watches, by the name of the client."""
         with urllib.request.urlopen(self.control + "/state") as answer:
             return {s["client"]: s.get("watches") or [] for s in json.load(answer)["sessions"]}
 
     def judged(self):
-        """Ends the server, and returns what it has printed, and the page."""
+        """Ends the server, and returns its output and the page."""
         self.process.terminate()
         said, _ = self.process.communicate()
         with open(self.page + "/index.html") as page:
             return said, page.read()
 
     def replayed(self):
-        """What the simulator says of the same requests."""
+        """Replays the recorded requests in the simulator, and returns what that prints."""
         command = [os.environ.get("SIMRUN", "simrun"), "replay", self.recording]
         return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout
 
@@ -50,7 +50,7 @@ def check(zookeeper, violation):
 
 
 def test_the_queue_loses_an_item():
-    """The reply to the delete is lost; tried again, the item is not there, "somebody else has it"."""
+    """The reply to the delete is lost. The second delete finds no item, so Kazoo believes that somebody else has it."""
     zookeeper = Shown("queue", "-faults", "lose-reply=1@client=c1,op=delete,nth=1")
     client = zookeeper.client()
     queue = client.Queue("/queue")
@@ -64,16 +64,16 @@ def test_the_queue_loses_an_item():
 
 
 def test_the_double_barrier_lets_one_wait_for_ever():
-    """c1 does not hear that it has entered; when it looks again the other one has come and gone, and "ready" with it."""
+    """c1 gets no reply to its create. When it looks again, c2 has come and is leaving, and "ready" is already gone."""
     zookeeper = Shown("barrier", "-faults", "lose-reply=1@client=c1,op=create,path=/barrier/a,nth=1")
     gone = threading.Event()
     c1 = zookeeper.client()
-    c1.retry.sleep_func = lambda _: gone.wait()  # it takes its time before it tries again
+    c1.retry.sleep_func = lambda _: gone.wait()  # c1 waits before it tries again
     c2 = zookeeper.client()
 
     def barrier(client, name):
         b = client.DoubleBarrier("/barrier", 2)
-        b.node_name, b.create_path = name, "/barrier/" + name  # else they are drawn
+        b.node_name, b.create_path = name, "/barrier/" + name  # otherwise both are random
         return b
 
     first = threading.Thread(target=barrier(c1, "a").enter, daemon=True)
@@ -84,7 +84,7 @@ def test_the_double_barrier_lets_one_wait_for_ever():
     other.enter()
     leaves = threading.Thread(target=other.leave, daemon=True)
     leaves.start()
-    while "/barrier/a" not in zookeeper.watched()["c2"]:  # it has deleted its znode, and waits for that of c1
+    while "/barrier/a" not in zookeeper.watched()["c2"]:  # c2 has deleted its znode and waits for c1's
         time.sleep(0.001)
     gone.set()
     while "/barrier/ready" not in zookeeper.watched().get("c1", []):
@@ -96,5 +96,5 @@ def test_the_double_barrier_lets_one_wait_for_ever():
 
 @pytest.fixture(autouse=True)
 def in_a_folder_of_its_own(tmp_path, monkeypatch):
-    """The pages are written below $ZKSIM_PAGES, if that is set."""
+    """Runs each test in the folder $ZKSIM_PAGES or, if that is not set, in a temporary one."""
     monkeypatch.chdir(os.environ.get("ZKSIM_PAGES", tmp_path))

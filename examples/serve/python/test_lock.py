@@ -1,4 +1,4 @@
-"""A lock whose create is tried again when its reply is lost, as it was in several libraries."""
+"""A lock that repeats a create whose reply was lost, as several libraries have done."""
 
 import uuid
 
@@ -15,7 +15,7 @@ def enter(client, path):
 
 
 def enter_protected(client, path):
-    """The mended one: the name says whose it is, so that a lost reply is made up for by looking."""
+    """The mended lock: its znode has a unique name, so after a lost reply it looks for that name."""
     mine = uuid.uuid4().hex
     while True:
         try:
@@ -28,7 +28,7 @@ def enter_protected(client, path):
 
 
 def contenders(zookeeper, lock):
-    """How many znodes one client has after it has entered once, with the reply to its create lost."""
+    """Returns how many znodes a client has after it has entered once and the reply to its create was lost."""
     client = zookeeper.client()
     client.ensure_path("/lock")
     zookeeper.order("/faults", "lose-reply=1@client=c1,op=create,path=/lock/")

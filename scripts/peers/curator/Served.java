@@ -8,7 +8,7 @@ import java.net.HttpURLConnection;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
 
-/** A process of "simrun serve", which $SIMRUN names, and its control channel. */
+/** A process of "simrun serve" and its control channel. $SIMRUN names the program. */
 class Served {
     private final Process process;
     private String control;
@@ -32,7 +32,7 @@ class Served {
         }
     }
 
-    /** Sends an order, as "/kill", for a server, as "s1"; null asks, as for "/state". */
+    /** Sends an order such as "/kill" for a server such as "s1". Without a server it asks, as for "/state". */
     String order(String path, String server) throws IOException {
         HttpURLConnection c = (HttpURLConnection) new URL(control + path).openConnection();
         if (server != null) {
@@ -52,7 +52,7 @@ class Served {
     void close() {
         process.destroy();
         try {
-            process.waitFor(); // the port is free then
+            process.waitFor(); // then its port is free
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

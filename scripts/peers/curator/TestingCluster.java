@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.ZooKeeper;
 
-/** Stands in for Curator's class of that name: three servers of "simrun serve". */
+/** Replaces Curator's class of that name: the servers of one "simrun serve", as many as there are specs. */
 public class TestingCluster implements Closeable {
     private final List<InstanceSpec> specs;
     private Served served;

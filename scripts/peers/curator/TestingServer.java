@@ -6,9 +6,9 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Stands in for Curator's class of that name: a server of "simrun serve". */
+/** Replaces Curator's class of that name: a server of "simrun serve". */
 public class TestingServer implements Closeable {
-    /** Servers that are stopped, by their ports, which others may begin again with the same data. */
+    /** Stopped servers, by their ports. Another object may start one again, with the same data. */
     private static final Map<Integer, Served> STOPPED = new ConcurrentHashMap<>();
 
     private final InstanceSpec spec;

@@ -1,5 +1,5 @@
-// Package zk is go-zookeeper by the path of its predecessor, github.com/samuel/go-zookeeper/zk: as much of it as the
-// store of valkeyrie uses. Other code needs other lines of the same kind.
+// Package zk is go-zookeeper under the path of its predecessor, github.com/samuel/go-zookeeper/zk. It has only the
+// names that the store of valkeyrie uses. Other code needs more lines of the same kind.
 package zk
 
 import "github.com/go-zookeeper/zk"

@@ -17,8 +17,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * A bug of Curator's own double barrier, in all versions up to 5.9.0. A member loses its connection while it counts the
- * others, and counts again when it is connected. The watcher of /barrier/ready hears of both; what it has to say waits
- * until the member waits, and wakes it. The member takes that for the news that all are there, and enters alone.
+ * others, and counts again when it has reconnected. The watcher of /barrier/ready is told of both changes. Its
+ * notification stays pending until the member waits, and then wakes it. The member takes this for the news that
+ * everyone is there, and enters alone.
  */
 class BarrierTest {
     private static final int MEMBERS = 2;
@@ -26,13 +27,13 @@ class BarrierTest {
     @RegisterExtension
     final ServeExtension zookeeper = new ServeExtension("barrier");
 
-    /** One of two members enters, with a limit or, if that is 0, without one. */
+    /** Lets one of two members enter, with a time limit unless that is 0, and returns whether it has entered. */
     private boolean enters(long limitMillis, String plan) throws Exception {
         CountDownLatch reconnected = new CountDownLatch(1);
         RetryOneTime retry = new RetryOneTime(1) {
             @Override
             public boolean allowRetry(int retries, long elapsed, RetrySleeper sleeper) {
-                try { // it counts again when it is connected again; nothing else has to be timed
+                try { // it counts again once it has reconnected, so no timing is needed
                     return reconnected.await(30, TimeUnit.SECONDS);
                 } catch (InterruptedException e) {
                     return false;

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Curator tries a create again when the connection was lost. The znode of the first try may be there: without
- * protection nobody knows of it, and a lock that is made so is never free again.
+ * Curator repeats a create after a lost connection. The first try may have created a znode. Without protection nobody
+ * knows that znode, and a lock built this way is never free again.
  */
 class LockTest {
     @RegisterExtension
@@ -23,7 +23,7 @@ class LockTest {
         void enter(CuratorFramework client) throws Exception;
     }
 
-    /** How many znodes one client has after it has entered once, with the reply to its create lost. */
+    /** Returns how many znodes a client has after it has entered once and the reply to its create was lost. */
     int contenders(Enter lock) throws Exception {
         try (CuratorFramework client =
                 CuratorFrameworkFactory.newClient(zookeeper.connect(), 10_000, 5_000, new RetryOneTime(10))) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** A ZooKeeper for each test: "simrun serve", with its addresses and its controls. */
+/** Starts a "simrun serve" for each test, and gives its address and its control channel. */
 final class ServeExtension implements BeforeEachCallback, AfterEachCallback {
     private static final String SIMRUN = System.getenv().getOrDefault("SIMRUN", "simrun");
 
@@ -32,8 +32,8 @@ final class ServeExtension implements BeforeEachCallback, AfterEachCallback {
     }
 
     /**
-     * One that keeps what it is asked for, and writes a page if something is reported: below $ZKSIM_PAGES, if that is
-     * set, else below target.
+     * Makes a server that records its requests, and writes a page if something is reported. Both go below $ZKSIM_PAGES
+     * or, if that is not set, below target/pages.
      */
     ServeExtension(String shown) {
         this.shown = shown;
@@ -69,7 +69,7 @@ final class ServeExtension implements BeforeEachCallback, AfterEachCallback {
         return connect;
     }
 
-    /** Sends an order, and returns the answer, which says what has struck. */
+    /** Sends an order, and returns the answer, which lists the faults that have struck. */
     String order(String path, String body) throws IOException, InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(URI.create(control + path))
                 .POST(HttpRequest.BodyPublishers.ofString(body)).build();
@@ -82,13 +82,13 @@ final class ServeExtension implements BeforeEachCallback, AfterEachCallback {
 
     /** Ends the server, and returns what it has printed. */
     String judged() throws InterruptedException {
-        process.toHandle().destroy(); // Process.destroy would close what it still has to say
+        process.toHandle().destroy(); // Process.destroy would close the output before it is read
         String said = lines.lines().collect(Collectors.joining("\n"));
         process.waitFor();
         return said;
     }
 
-    /** The page of what was reported. */
+    /** Returns the path of the page about what was reported. */
     Path page() {
         return folder.resolve(shown).resolve("index.html");
     }
@@ -97,7 +97,7 @@ final class ServeExtension implements BeforeEachCallback, AfterEachCallback {
         return folder.resolve(shown + ".jsonl").toString();
     }
 
-    /** What the simulator says of the same requests. */
+    /** Replays the recorded requests in the simulator, and returns what that prints. */
     String replayed() throws IOException {
         Process replay = new ProcessBuilder(SIMRUN, "replay", recording()).start();
         return new BufferedReader(new InputStreamReader(replay.getInputStream())).lines()
