@@ -21,11 +21,22 @@ func (Always) Name() string { return "always" }
 func (Always) Doc() string { return "every condition of Process.Always holds" }
 
 // Check implements [Checker].
-func (a Always) Check(h *history.History) Verdict {
-	for i := range h.Events {
-		if e := &h.Events[i]; e.Kind == history.Told && e.Op == ToldBroken {
-			return a.Broken(e, i)
-		}
+func (a Always) Check(h *history.History) Verdict { return check(h, a.Monitor()) }
+
+// Monitor implements [Monitored].
+func (Always) Monitor() Monitor { return assertions{} }
+
+// assertions is the monitor of Always, which remembers nothing.
+type assertions struct {
+	recipeEvents
+	Always
+}
+
+func (assertions) Reset() {}
+
+func (m assertions) Step(h *history.History, i int) Verdict {
+	if e := &h.Events[i]; e.Kind == history.Told && e.Op == ToldBroken {
+		return m.Broken(e, i)
 	}
 	return Verdict{}
 }

@@ -24,23 +24,6 @@ func TestOwnershipIsOfTheFirstZnode(t *testing.T) {
 			"the queue"},
 		{name: "not the first", text: both + `acquired c2 o2 /l/b`, event: 4,
 			message: "c2 was told that it holds the lock by /l/b, which is not the first of the queue"},
-		{name: "no znode at all", text: `
-			invoke c1 o1 lock
-			acquired c1 o1 /l/a`, event: 1, message: "c1 was told that it holds the lock by /l/a, which was never made"},
-		{name: "the znode of another client", text: `
-			created c2 /l/a z1 s12
-			invoke c1 o1 lock
-			acquired c1 o1 /l/a`, event: 2,
-			message: "c1 was told that it holds the lock by /l/a, which c2 has made"},
-		{name: "a znode that no client has made", text: `
-			created /l/a z1
-			invoke c1 o1 lock
-			acquired c1 o1 /l/a`, event: 2, message: "c1 was told that it holds the lock by /l/a, which another client has made"},
-		{name: "nothing is said of a znode", text: `
-			created c1 /l/a z1 s11
-			invoke c1 o1 lock
-			acquired c1 o1`, event: 2,
-			message: "c1 was told that it holds the lock, and nobody has recorded by which znode"},
 		{name: "the session ended after it was first and before it was told", text: both + `
 			deleted c0 /l/a
 			acquired c1 o1 /l/a
@@ -75,6 +58,28 @@ func TestOwnershipIsOfTheFirstZnode(t *testing.T) {
 			created c2 /l/a z2 s12
 			acquired c2 o2 /l/a
 			acquired c1 o1 /l/a`},
+	})
+}
+
+func TestOwnershipSaysWhatIsWrongWithTheZnode(t *testing.T) {
+	judge(t, Ownership{}, []judgement{
+		{name: "no znode at all", text: `
+			invoke c1 o1 lock
+			acquired c1 o1 /l/a`, event: 1, message: "c1 was told that it holds the lock by /l/a, which was never made"},
+		{name: "the znode of another client", text: `
+			created c2 /l/a z1 s12
+			invoke c1 o1 lock
+			acquired c1 o1 /l/a`, event: 2,
+			message: "c1 was told that it holds the lock by /l/a, which c2 has made"},
+		{name: "a znode that no client has made", text: `
+			created /l/a z1
+			invoke c1 o1 lock
+			acquired c1 o1 /l/a`, event: 2, message: "c1 was told that it holds the lock by /l/a, which another client has made"},
+		{name: "nothing is said of a znode", text: `
+			created c1 /l/a z1 s11
+			invoke c1 o1 lock
+			acquired c1 o1`, event: 2,
+			message: "c1 was told that it holds the lock, and nobody has recorded by which znode"},
 	})
 }
 

@@ -247,3 +247,25 @@ func TestAScopeSaysWhoJudgesNothingThere(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+// TestItCostsNothingToListAlways: it is judged all the same, and remembers nothing.
+func TestItCostsNothingToListAlways(t *testing.T) {
+	var levels [2][]Level
+	for i, list := range [][]checkers.Checker{nil, {checkers.Always{}}} {
+		s := &engine.Scenario{Name: "test/two", Clients: 2, Checkers: list, Program: func(p *engine.Process) {
+			_, err := p.Conn.Create("/a", nil, 0, world)
+			p.Always("it is there", err == nil || err == zk.ErrNodeExists)
+		}}
+		r, err := Prove(t.Context(), Scope{Scenario: s, Servers: 1, Order: 1}, Options{Reductions: Every})
+		if err != nil || r.Outcome != Holds {
+			t.Fatalf("%s, %v", &r.Certificate, err)
+		}
+		for _, l := range r.Levels {
+			l.Digest = "" // which monitors there are counts
+			levels[i] = append(levels[i], l)
+		}
+	}
+	if !slices.Equal(levels[0], levels[1]) {
+		t.Errorf("%+v, and with Always among the checkers %+v", levels[0], levels[1])
+	}
+}
