@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,9 +22,8 @@ import (
 // certify searches to the end.
 func certify(t testing.TB, sc Scope, o Options) Result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	r, err := Prove(ctx, sc, o)
+	o.States = cmp.Or(o.States, 10_000_000)
+	r, err := Prove(t.Context(), sc, o)
 	if err != nil {
 		t.Fatal(err)
 	}
