@@ -14,6 +14,7 @@ type Injector struct {
 	plan   int    // length of the plan
 	counts bool   // a rule waits for the n-th request
 	shared []charge
+	by     []int // scratch space
 }
 
 // charge is a fault that has struck and that several rules allow. It may count for any of them.
@@ -281,13 +282,14 @@ func (in *Injector) Fingerprint() uint64 {
 func (in *Injector) Apply(w *sim.World, t sim.Transition) {
 	r, c := in.charged(w, t)
 	if r != nil {
-		in.charge(in.allowing(w, r, c))
+		in.by = in.allowing(w, r, c, in.by[:0])
+		in.charge(in.by)
 	}
 	Table[t.Kind-sim.FirstFault].do(w, c)
 }
 
-// allowing returns the rules that allow a fault of rule r to c, and that end connections as it does.
-func (in *Injector) allowing(w *sim.World, r *rule, c *sim.Client) (list []int) {
+// allowing appends the rules that allow a fault of rule r to c, and that end connections as it does.
+func (in *Injector) allowing(w *sim.World, r *rule, c *sim.Client, list []int) []int {
 	for i := range in.rules {
 		if x := &in.rules[i]; x.kind == r.kind && x.Aim.End == r.Aim.End && x.permits(w, c) {
 			list = append(list, i)
@@ -304,7 +306,7 @@ func (in *Injector) charge(by []int) {
 			continue
 		}
 		if len(by) > 1 {
-			in.shared = append(in.shared, charge{by, i})
+			in.shared = append(in.shared, charge{slices.Clone(by), i})
 		} else {
 			x.left--
 		}
