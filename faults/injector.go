@@ -14,7 +14,6 @@ type Injector struct {
 	plan   int    // length of the plan
 	counts bool   // a rule waits for the n-th request
 	shared []charge
-	by     []int // scratch space
 }
 
 // charge is a fault that has struck and that several rules allow. It may count for any of them.
@@ -282,8 +281,8 @@ func (in *Injector) Fingerprint() uint64 {
 func (in *Injector) Apply(w *sim.World, t sim.Transition) {
 	r, c := in.charged(w, t)
 	if r != nil {
-		in.by = in.allowing(w, r, c, in.by[:0])
-		in.charge(in.by)
+		var few [8]int // usually enough
+		in.charge(in.allowing(w, r, c, few[:0]))
 	}
 	Table[t.Kind-sim.FirstFault].do(w, c)
 }
