@@ -74,7 +74,8 @@ func TestOwnershipSaysWhatIsWrongWithTheZnode(t *testing.T) {
 		{name: "a znode that no client has made", text: `
 			created /l/a z1
 			invoke c1 o1 lock
-			acquired c1 o1 /l/a`, event: 2, message: "c1 was told that it holds the lock by /l/a, which another client has made"},
+			acquired c1 o1 /l/a`, event: 2,
+			message: "c1 was told that it holds the lock by /l/a, which another client has made"},
 		{name: "nothing is said of a znode", text: `
 			created c1 /l/a z1 s11
 			invoke c1 o1 lock
