@@ -109,16 +109,14 @@ func (m *merge) collect(list *obligationsFile) (proofs []mergedProof) {
 	return proofs
 }
 
-// ranks are the outcomes of a scenario's proofs, from good to bad: the worst counts, see [tally.code].
-var ranks = []engine.Status{engine.Held, engine.Inconclusive, engine.Violation, engine.Misused, engine.Nondeterministic}
-
 // provedScenario prints the results of a scenario's obligations, and adds its row.
 func (m *merge) provedScenario(a *app, name string, proofs []mergedProof) (outcome, error) {
 	s, err := a.find(name)
 	if err != nil {
 		return outcome{}, err
 	}
-	status, closed, all := engine.Held, 0, 0
+	var proved tally
+	all := 0
 	var says []string
 	var told []*reports.RowFailure
 	for i := range proofs {
@@ -135,12 +133,11 @@ func (m *merge) provedScenario(a *app, name string, proofs []mergedProof) (outco
 			told = append(told, row)
 		}
 		of, text := x.judged()
-		if says = append(says, text...); of == engine.Held {
-			closed++
-		}
-		status = ranks[max(slices.Index(ranks, status), slices.Index(ranks, of))]
+		says = append(says, text...)
+		proved[of]++
 	}
-	head := fmt.Sprintf("%d of %s proved", closed, history.Counted(all, "obligation"))
+	status := proved.worst()
+	head := fmt.Sprintf("%d of %s proved", proved[engine.Held], history.Counted(all, "obligation"))
 	fmt.Fprintf(a.out, "%-7s %-24s %s\n", cmp.Or(heads[status], "FAIL"), name, head)
 	row := pipeline.RowOf(s, status, strings.Join(append([]string{head}, says...), "\n"))
 	if len(told) > 0 {

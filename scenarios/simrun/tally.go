@@ -25,21 +25,24 @@ func (t *tally) count(s engine.Status) int {
 	return codes[s]
 }
 
-// code is the exit status for all. Two runs of one seed that differ make every other result worthless, and client code
-// that leaves the simulator makes the results of its scenario worthless. A violation is worse than not knowing.
-func (t *tally) code() int {
-	switch {
-	case t[engine.Nondeterministic] > 0:
-		return exitNondeterministic
-	case t[engine.Misused] > 0:
-		return exitUsage
-	case t[engine.Violation]+t[engine.Escaped] > 0:
-		return exitViolation
-	case t[engine.Inconclusive] > 0:
-		return exitInconclusive
+// worse lists the outcomes that are not good, the worst first. Two runs of one seed that differ make every other result
+// worthless, and client code that leaves the simulator makes the results of its scenario worthless. A violation is
+// worse than not knowing.
+var worse = []engine.Status{engine.Nondeterministic, engine.Misused, engine.Violation, engine.Escaped,
+	engine.Inconclusive}
+
+// worst is the worst of all outcomes, Held if none is worse.
+func (t *tally) worst() engine.Status {
+	for _, s := range worse {
+		if t[s] > 0 {
+			return s
+		}
 	}
-	return exitHeld
+	return engine.Held
 }
+
+// code is the exit status for all.
+func (t *tally) code() int { return codes[t.worst()] }
 
 // leave counts as held what the merge has to judge: another part may have reached a goal that this one has not.
 func (t *tally) leave(left tally) {
