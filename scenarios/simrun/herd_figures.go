@@ -40,7 +40,11 @@ var (
 )
 
 func notifications(m *herd.Measurement) float64 { return m.Notifications }
+func wasted(m *herd.Measurement) float64        { return m.Wasted }
 func median(m *herd.Measurement) float64        { return ms(m.P50) }
+func slowest(m *herd.Measurement) float64       { return ms(m.P99) }
+func spike(m *herd.Measurement) float64         { return ms(m.Spike) }
+func held(m *herd.Measurement) float64          { return float64(m.Watches) }
 
 // herdFigures are all figures of the variants of this module, in the order of the page.
 var herdFigures = []herdFigure{
@@ -62,7 +66,7 @@ var herdFigures = []herdFigure{
 	{name: "wasted", title: "Wake-ups in vain", y: "notifications in vain per client that goes on",
 		variants: []string{"lock/single-node", "election/smallest", "leave/naive", "queue/all", "commit/all-sites",
 			"leave/sequential", "queue/turns", "commit/coordinator"},
-		value: func(m *herd.Measurement) float64 { return m.Wasted },
+		value: wasted,
 		text: "In a herd, all clients but one are woken in vain. Variants that are not in this figure wake almost " +
 			"nobody in vain: the lock, the election by predecessors, the readers. In the flat lines below, a client " +
 			"has to be woken twice to go on once: leaving one after the other takes two passes, a consumer is woken " +
@@ -70,7 +74,7 @@ var herdFigures = []herdFigure{
 	{name: "handover", title: "Hand-over latency, 99th percentile", y: "time from release to acquisition (ms)",
 		variants: []string{"lock/sequential", "lock/single-node", "rwlock/readers", "election/predecessor",
 			"election/smallest", "queue/all", "queue/turns"},
-		value: func(m *herd.Measurement) float64 { return ms(m.P99) },
+		value: slowest,
 		text: "What a herd costs the clients in it: the time from a release until the next client holds the lock, or " +
 			"from a put until a consumer has the item. It grows with the number of clients: the server sends all " +
 			"notifications, and answers many clients that cannot go on, before it answers the one that can. The last " +
@@ -78,7 +82,7 @@ var herdFigures = []herdFigure{
 	{name: "spike", title: "Spike: the longest read of a bystander", y: "latency of a get (ms)",
 		variants: []string{"lock/sequential", "lock/single-node", "election/smallest", "rwlock/readers", "queue/all",
 			"queue/turns", "wait/poll-50ms"},
-		value: func(m *herd.Measurement) float64 { return ms(m.Spike) },
+		value: spike,
 		text: "What a herd costs the clients outside of it: one that has nothing to do with the recipe reads a znode " +
 			"every millisecond. A read takes 0.2 ms when the server is idle. When a herd comes, the read waits " +
 			"behind all of it. With the queue of the lock, the longest read hardly depends on the number of clients."},
@@ -101,7 +105,7 @@ var herdFigures = []herdFigure{
 			"however fast changes are sent, each waits behind the reads of the clients that the change before it has woken."},
 	{name: "watches", title: "Watches held by the server", y: "watches at the same time, at most",
 		variants: []string{"lock/sequential", "rwlock/readers", "leave/sequential", "commit/all-sites", "queue/turns"},
-		value:    func(m *herd.Measurement) float64 { return float64(m.Watches) },
+		value:    held,
 		text: "One or two watches for each client that waits, herd or not. Only if all sites of a transaction watch " +
 			"each other's votes, the number grows with the square of the sites. The double barrier holds one more " +
 			"watch for each member, on the member's own znode, which tells it if an operator deletes that."},
@@ -120,20 +124,20 @@ var ownFigures = []herdFigure{
 			"are (slope 0). If each change wakes all that wait, their number grows with the clients (slope 1). The " +
 			"slope is that of a straight line from 20 clients on, with its 95% interval."},
 	{name: "own-wasted", title: "Wake-ups in vain", y: "notifications in vain per client that goes on",
-		value: func(m *herd.Measurement) float64 { return m.Wasted },
+		value: wasted,
 		text: "Notifications after which a client has to wait on. In a herd these are all but one. A variant that " +
 			"wakes nobody in vain has no line here."},
 	{name: "own-handover", title: "Hand-over latency, 99th percentile", y: "time until a client goes on (ms)",
-		value: func(m *herd.Measurement) float64 { return ms(m.P99) },
+		value: slowest,
 		text: "What a herd costs the clients in it: the time from what lets a client go on until it does. The server " +
 			"sends all notifications, and answers many clients that cannot go on, before it answers the one that can."},
 	{name: "own-spike", title: "Spike: the longest read of a bystander", y: "latency of a get (ms)",
-		value: func(m *herd.Measurement) float64 { return ms(m.Spike) },
+		value: spike,
 		text: "What a herd costs the clients outside of it: one that has nothing to do with the recipe reads a znode " +
 			"every millisecond. A read takes 0.2 ms when the server is idle. When a herd comes, the read waits " +
 			"behind all of it."},
 	{name: "own-watches", title: "Watches held by the server", y: "watches at the same time, at most",
-		value: func(m *herd.Measurement) float64 { return float64(m.Watches) },
+		value: held,
 		text: "Clients that wait for one or two znodes have one or two watches each. If each watches all others, the " +
 			"number grows with the square of the clients."},
 }
