@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 )
@@ -53,6 +54,9 @@ func forbiddenRune(r rune) bool {
 func ParentPath(path string) string {
 	return path[:max(0, strings.LastIndexByte(path, '/'))]
 }
+
+// Folder returns the path of the znode above another: that of [ParentPath], but "/" for a child of the root.
+func Folder(path string) string { return cmp.Or(ParentPath(path), "/") }
 
 // BaseName returns the part after the last slash.
 func BaseName(path string) string {

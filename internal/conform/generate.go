@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
 )
 
 // Source makes the choices of a sequence.
@@ -248,7 +250,7 @@ var rights = map[Kind]int32{
 func (g *generator) target(o *Op, client int, a aim) {
 	may := func(path string, z *znode) bool {
 		if o.Kind == Delete {
-			if z = g.znodes[parent(path)]; z == nil {
+			if z = g.znodes[model.Folder(path)]; z == nil {
 				return true
 			}
 		}

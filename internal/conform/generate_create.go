@@ -93,7 +93,7 @@ func (g *generator) flags(kind Kind, a aim) int32 {
 func (g *generator) existing(o *Op, client int, seq bool) {
 	if !seq {
 		list := g.paths(func(path string, _ *znode) bool {
-			p := g.znodes[parent(path)]
+			p := g.znodes[model.Folder(path)]
 			return path != "/" && p != nil && g.grants(p, client, zk.PermCreate)
 		})
 		if len(list) == 0 {
@@ -301,11 +301,11 @@ func (g *generator) foresee(o *Op, client int) {
 		return
 	}
 	if isSequential(o.Flags) && o.Kind == Create {
-		p := g.znodes[parent(path)]
+		p := g.znodes[model.Folder(path)]
 		if p == nil {
 			return
 		}
-		path = join(parent(path), p.upcoming(model.BaseName(path)))
+		path = join(model.Folder(path), p.upcoming(model.BaseName(path)))
 	}
 	if z := g.znodes[o.Path]; z != nil {
 		r.Stat.Version = z.version + 1

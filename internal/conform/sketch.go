@@ -34,14 +34,6 @@ func newSketch() sketch {
 	return sketch{znodes: map[string]*znode{"/": {}}, users: map[int][]string{}, wanted: map[string]bool{}}
 }
 
-// parent returns the parent's path within the sequence.
-func parent(path string) string {
-	if p := model.ParentPath(path); p != "" {
-		return p
-	}
-	return "/"
-}
-
 func join(parent, name string) string {
 	if parent == "/" {
 		return "/" + name
@@ -129,7 +121,7 @@ func (s *sketch) remove(path string) {
 		return
 	}
 	delete(s.znodes, path)
-	if p := s.znodes[parent(path)]; p != nil {
+	if p := s.znodes[model.Folder(path)]; p != nil {
 		p.children--
 	}
 }
@@ -145,7 +137,7 @@ func (s *sketch) changed(o *Op, client int, r *Result, created string) {
 		}
 		s.znodes[path] = z
 		delete(s.wanted, path)
-		if p := s.znodes[parent(path)]; p != nil {
+		if p := s.znodes[model.Folder(path)]; p != nil {
 			p.children++
 			p.creates++
 		}

@@ -268,12 +268,9 @@ func (x *ephemerals) see(e *history.Event) {
 	}
 }
 
-// parentOf returns the path of the znode above another; "/" has itself above it.
-func parentOf(path string) string { return cmp.Or(model.ParentPath(path), "/") }
-
 func (x *ephemerals) made(e *history.Event) {
 	x.gone(e.Path)
-	parent := parentOf(e.Path)
+	parent := model.Folder(e.Path)
 	if x.below[parent] == nil {
 		x.below[parent] = map[string]bool{}
 	}
@@ -323,7 +320,7 @@ func (x *ephemerals) ended(session, zxid int64) {
 func (x *ephemerals) gone(path string) {
 	if e := x.there[path]; e != nil {
 		delete(x.there, path)
-		delete(x.below[parentOf(path)], path)
+		delete(x.below[model.Folder(path)], path)
 		delete(x.of[e.Session], path)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/checkers"
+	"zksim/model"
 	"zksim/model/history"
 )
 
@@ -281,9 +282,9 @@ func unexplained(x *history.Event) reason {
 }
 
 // Herd adds the largest number of notifications that one change of a znode caused. A txn may make several changes, such
-// as the end of a session does. If each of them wakes one client, that is no herd. A notification counts only
-// for a change of its kind. That of a deletion of which no packet tells, as at the end of a session, would otherwise
-// count for the next creation.
+// as the end of a session does. If each of them wakes one client, that is no herd. A notification counts only for a
+// change of its kind. That of a deletion of which no packet tells, as at the end of a session, would otherwise count
+// for the next creation.
 func (j *Judgement) Herd(h *history.History) {
 	type place struct {
 		path string
@@ -304,7 +305,7 @@ func (j *Judgement) Herd(h *history.History) {
 		}
 		add(place{x.Path, x.Zxid, x.Kind.String()}, x)
 		if x.Kind != history.Changed {
-			add(place{parentOf(x.Path), x.Zxid, child}, x)
+			add(place{model.Folder(x.Path), x.Zxid, child}, x)
 		}
 	}
 	count, total := map[*history.Event]int{}, 0

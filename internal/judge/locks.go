@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/model"
 	"zksim/model/history"
 )
 
@@ -172,7 +173,7 @@ func (l *locks) violation(format string, args ...any) {
 }
 
 func (l *locks) folder(path string) *folder {
-	return l.folders[parentOf(path)]
+	return l.folders[model.Folder(path)]
 }
 
 // add adds a waiter that was made, or that is in a listing although no client was told that it was made. A waiter of
@@ -408,7 +409,7 @@ func (l *locks) guard(j *Judgement, g Guard) {
 // unknown reports whether a folder had any znodes.
 func (l *locks) unknown(folder string) bool {
 	return slices.ContainsFunc(l.h.Events, func(e history.Event) bool {
-		return e.Kind == history.Created && parentOf(e.Path) == folder ||
+		return e.Kind == history.Created && model.Folder(e.Path) == folder ||
 			e.Kind == history.Reply && (e.Op == "children" || e.Op == "childrenW") && e.Path == folder && e.Data != ""
 	})
 }
@@ -443,15 +444,19 @@ func (l *locks) unless(there []*waiter, at int) string {
 	}
 	for _, x := range there {
 		a, away := l.away[x.client]
-		switch {
-		case x.client > 0 && (!away || at < a.since || at > a.until), slices.ContainsFunc(there, func(w *waiter) bool {
-			return w.client > 0 && w.client != e.Client && w.client != x.client && w.is(e.Zxid) && before(w, x)
-		}):
-		case x.client == 0:
-			return unheard
-		default:
-			return fmt.Sprintf("is the program of %s, which has lost its connection, in a new session", x.owner())
+		if x.client > 0 && (!away || at < a.since || at > a.until) {
+			continue
 		}
+		inFront := func(w *waiter) bool {
+			return w.client > 0 && w.client != e.Client && w.client != x.client && w.is(e.Zxid) && before(w, x)
+		}
+		if slices.ContainsFunc(there, inFront) {
+			continue
+		}
+		if x.client == 0 {
+			return unheard
+		}
+		return fmt.Sprintf("is the program of %s, which has lost its connection, in a new session", x.owner())
 	}
 	return ""
 }

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"zksim/model"
 )
 
 // Naming is how a library names the znodes of clients that wait for a lock. The number at the end gives their order.
@@ -30,7 +32,7 @@ func named(path string) (folder string, number int64, library string, ok bool) {
 	for i := range Namings {
 		if m := Namings[i].Pattern.FindStringSubmatch(name); m != nil {
 			number, err := strconv.ParseInt(m[len(m)-1], 10, 64)
-			return parentOf(path), number, Namings[i].Library, err == nil
+			return model.Folder(path), number, Namings[i].Library, err == nil
 		}
 	}
 	return "", 0, "", false

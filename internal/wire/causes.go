@@ -80,7 +80,7 @@ func newCauses(changes []history.Event) *causes {
 		if e.Kind == history.Changed {
 			continue
 		}
-		parent := cmp.Or(model.ParentPath(e.Path), "/")
+		parent := model.Folder(e.Path)
 		c.child[parent] = append(c.child[parent], e)
 		if e.Kind == history.Deleted {
 			c.child[e.Path] = append(c.child[e.Path], e)
