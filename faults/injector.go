@@ -125,6 +125,9 @@ func KindOf(name string) sim.Kind { return sim.FirstFault + sim.Kind(find(name))
 // Ends reports whether a fault of this kind ends a session.
 func Ends(k sim.Kind) bool { return Table[k-sim.FirstFault].ends }
 
+// Elects reports whether a fault of this kind makes another server lead, which changes all clients.
+func Elects(k sim.Kind) bool { return Table[k-sim.FirstFault].ensemble }
+
 // Enabled appends the faults that the plan still allows and the state permits.
 func (in *Injector) Enabled(w *sim.World, list []sim.Transition) []sim.Transition {
 	for i := range in.rules {

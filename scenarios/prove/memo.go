@@ -129,9 +129,9 @@ func (x *state) side(h hash.Hash) hash.Hash {
 }
 
 // keys returns the keys of a step from x, to be looked up one after the other while the step depends on more. There are
-// none for a step of time, or a fault that strikes no client.
+// none for a step of time, or for an election: that changes more of clients than their ends.
 func (m *memo) keys(x *state, t sim.Transition) (keys [3]uint64, ok bool) {
-	if t.Client == 0 && !ofServers(t) || t.Kind == sim.Tick || x.servers.Mortal() {
+	if t.Client == 0 && !ofServers(t) || t.Kind == sim.Tick || elects(t) || x.servers.Mortal() {
 		return keys, false
 	}
 	own := hash.Hash(t.Kind).Int(int64(t.Client)).Int(int64(t.Arg)).Uint64(x.guarded).Int(x.now)
@@ -173,6 +173,9 @@ func (m *memo) keys(x *state, t sim.Transition) (keys [3]uint64, ok bool) {
 func ends(t sim.Transition) bool {
 	return t.Kind == sim.Expire || t.Kind >= sim.FirstFault && faults.Ends(t.Kind)
 }
+
+// elects reports whether a step makes another server lead.
+func elects(t sim.Transition) bool { return t.Kind >= sim.FirstFault && faults.Elects(t.Kind) }
 
 // cutKey returns the key of the servers after the connection of a client has ended.
 func (x *state) cutKey(client uint32) uint64 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/faults"
 	"zksim/scenarios/engine"
 	"zksim/sim"
 )
@@ -158,5 +159,29 @@ func TestWhatWasSentInASessionThatADeposedLeaderLacks(t *testing.T) {
 			}
 		}
 		w.memo.learn(before, after, reconnect, effect{}, false, w.fine)
+	}
+}
+
+// TestWhatAnElectionDoesToOthersIsNotRemembered has a client that may have tried all servers in vain since the election
+// before: to the servers both states are the same, and the next election gives it time again.
+func TestWhatAnElectionDoesToOthersIsNotRemembered(t *testing.T) {
+	sc := tiny{name: "elected", servers: 3, faults: "elect=1 depose=1", program: func(p *engine.Process) {
+		if p.ID == 1 {
+			p.Conn.Set("/d", []byte("x"), -1)
+		}
+	}}.scope(t)
+	w := newWorker(newSearch(&sc, Every, 2))
+	defer w.runner.Close()
+	const way = "connect c1 s1, connect c2 s1, elect s2, connect c1 s2, run c1"
+	depose := sim.Transition{Kind: faults.KindOf("depose"), Client: 1, Arg: 2}
+	for _, tried := range []string{"", ", round c2"} {
+		before, after := w.stateAfter(t, way+tried), w.stateAfter(t, way+tried+", depose c1 s2")
+		var y state
+		if w.memo.recall(before, depose, &y, &sim.Part{}) != nil {
+			if what := y.differs(after); what != "" {
+				t.Errorf("after %q it is remembered otherwise: %s", tried, what)
+			}
+		}
+		w.memo.learn(before, after, depose, effect{}, false, w.fine)
 	}
 }
