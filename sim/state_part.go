@@ -21,6 +21,7 @@ type Part struct {
 	closed    bool
 	served    bool
 	leaves    bool       // code may go on without the answer to a request, see Env.Within
+	calls     bool       // code waits for the answer to one
 	auth      []model.ID // those in caller, in full
 	live      bool       // the requests are in memory that will be reused
 	timers    []pending
@@ -107,8 +108,9 @@ func (p *Part) Served() bool { return p.served }
 // Connected reports whether the client has a connection.
 func (p *Part) Connected() bool { return p.connected }
 
-// Leaves reports whether client code may give up a request: then what a step does depends on where the request is.
-func (p *Part) Leaves() bool { return p.leaves }
+// Leaves reports whether client code may give up a request: then what a step does depends on where the request is. On a
+// connection that the server has closed, one that Close gives up may be nowhere, and the rest does not tell.
+func (p *Part) Leaves() bool { return p.leaves || p.calls && p.hungup }
 
 // Ends returns the virtual time at which the session of a client without a connection can end; 0 if it has a
 // connection.
@@ -146,6 +148,7 @@ func (c *Client) Part(p *Part) {
 	p.live, p.auth, p.closed = true, c.conn.Auth, c.closed
 	p.seat, p.orphaned = c.seat(), len(c.orphans) > 0
 	p.leaves = slices.ContainsFunc(c.coroutines, func(g *coroutine) bool { return g.status == calling && g.within != nil })
+	p.calls = slices.ContainsFunc(c.coroutines, func(g *coroutine) bool { return g.status == calling })
 	p.caller = uint64(hashIdentities(hash.Hash(0).Int(int64(c.id)).Int(c.session), c.conn.Auth))
 	p.timers = c.pending(p.timers[:0])
 	p.roster, p.stance = uint64(c.roster), c.stance()
