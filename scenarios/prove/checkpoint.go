@@ -35,7 +35,8 @@ type checkpoint struct {
 	Collision, Chance float64
 	Unsure            string
 	Held              bool            // a possible fault was withheld
-	Said              map[string]bool // sentences of Process.Sometimes, and whether they held
+	Feasible          uint64          // faults, of all levels, as in a search
+	Said              map[string]bool // sentences of Process.Sometimes of all levels, and whether they held
 	Known             [][]fingerprint // of states, by shard
 	Hops              []hop
 	Points            []savedPoint
@@ -56,7 +57,7 @@ type savedEdge struct {
 	By   sim.Transition
 }
 
-const checkpointFormat = "zksim checkpoint 13"
+const checkpointFormat = "zksim checkpoint 14"
 
 // program returns a hash of the running program. The hash of a fair run does not cover the judges, nor what code does
 // after a fault.
@@ -109,11 +110,12 @@ func (p *prover) save(s *search, queue []edge) error {
 	if err != nil {
 		return err
 	}
+	p.sentences.add(s.sentences)
 	cert := &p.result.Certificate
 	x := checkpoint{Format: checkpointFormat, Claim: cert.Claim, Code: code, Levels: cert.Levels,
 		Done: [3]int64{s.runs.Load(), s.ends.Load(), s.transitions.Load()}, Collision: cert.Collision,
-		Chance: p.chance + p.memo.chance(), Unsure: s.unsure, Held: s.withheld.Load(), Said: s.sentences.held,
-		Hops: s.hops.list()}
+		Chance: p.chance + p.memo.chance(), Unsure: s.unsure, Held: s.withheld.Load(),
+		Feasible: p.feasible | s.feasible.Load(), Said: p.sentences.held, Hops: s.hops.list()}
 	for i := range s.known.shards {
 		x.Known = append(x.Known, s.known.members(i))
 	}
@@ -254,6 +256,7 @@ func (x *checkpoint) restore(s *search) []edge {
 	s.transitions.Store(x.Done[2])
 	s.unsure = x.Unsure
 	s.withheld.Store(x.Held)
+	s.feasible.Store(x.Feasible)
 	for sentence, held := range x.Said { // order-free: each by itself
 		s.sentences.note(&history.Event{Path: sentence, OK: held})
 	}

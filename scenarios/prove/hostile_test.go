@@ -63,7 +63,7 @@ func TestDamagedCheckpointsAreRefused(t *testing.T) {
 			bad = append(bad, byte(i))
 		}
 		write(t, file, bad)
-		refused(t, sc, file, "is not a complete zksim checkpoint 13")
+		refused(t, sc, file, "is not a complete zksim checkpoint 14")
 	}
 	refused(t, sc, filepath.Dir(file), "is not a complete")
 	refused(t, sc, filepath.Join(file, "below"), "not a directory")

@@ -68,11 +68,10 @@ type Result struct {
 	Counterexample *engine.Result // as found, with the names of its steps
 	Last           Level          // the last level, complete or not
 	Limited        bool           // a limit was reached, or ctx was done: a longer search may have another result
-	// Never lists the sentences of Process.Sometimes that held in no explored schedule, sorted. A resumed search knows
-	// only those since then.
+	// Never lists the sentences of Process.Sometimes that held in no explored schedule, sorted.
 	Never []string
 	// Unstruck lists the rules of the plan whose faults could not strike in the scope, and what they need. A rule whose
-	// fault another rule allowed is not in it. A resumed search does not know.
+	// fault another rule allowed is not in it.
 	Unstruck []string
 }
 
@@ -130,7 +129,6 @@ type prover struct {
 	asked     time.Time // for progress
 	before    [2]int64  // states and transitions then
 	feasible  uint64    // faults, of all levels, as in a search
-	resumed   bool
 }
 
 // level explores the next level, from a checkpoint if there is one, and reports whether another level follows.
@@ -153,7 +151,7 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 	}
 	edges := []edge{{}}
 	if from != nil {
-		edges, p.resumed = from.restore(s), true
+		edges = from.restore(s)
 	}
 	p.saved, p.before = time.Now(), [2]int64{}
 	if err := p.explore(ctx, s, edges, from == nil); err != nil {
@@ -168,10 +166,9 @@ func (p *prover) level(ctx context.Context, from *checkpoint) (again bool, err e
 			return false, err
 		}
 	}
-	p.result.Never = p.sentences.never(s.sentences)
-	if p.feasible |= s.feasible.Load(); !p.resumed {
-		p.result.Unstruck = p.scope.unstruck(p.feasible)
-	}
+	p.sentences.add(s.sentences)
+	p.feasible |= s.feasible.Load()
+	p.result.Never, p.result.Unstruck = p.sentences.never(), p.scope.unstruck(p.feasible)
 	states, digest := s.known.size()
 	p.result.Last = Level{s.most, states, s.transitions.Load(), s.runs.Load(), s.ends.Load(), fmt.Sprintf("%016x", digest)}
 	switch {

@@ -26,11 +26,15 @@ func (s *sentences) note(e *history.Event) {
 	s.held[e.Path] = s.held[e.Path] || e.OK
 }
 
-// never adds the sentences of a level, and returns those that never held, sorted.
-func (s *sentences) never(level *sentences) (list []string) {
-	for name, held := range level.held { // order-free: sorted below
+// add adds the sentences of a level. Levels share the memo, so one that an earlier level knows may run no code.
+func (s *sentences) add(level *sentences) {
+	for name, held := range level.held { // order-free: each by itself
 		s.note(&history.Event{Path: name, OK: held})
 	}
+}
+
+// never returns those that never held, sorted.
+func (s *sentences) never() (list []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.held)) {
 		if !s.held[name] {
 			list = append(list, name)

@@ -132,7 +132,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"-run ^lock/lock$ -cert x -junit x", "-cert and -junit are both x, expected a file for each"},
 		{"-run ^lock/lock$ -cert out/index.html", "-cert: out/index.html is a file that commands write into "},
 		{"-obligations list -shard 1/2 -junit list -o parts", "-obligations and -junit are both list, expected a file for "},
-		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 13"},
+		{"-run ^lock/lock$ -checkpoint file", "checkpoint: file is not a complete zksim checkpoint 14"},
 		{"-run ^lock/lock$ -checkpoint file/c", "-checkpoint: mkdir file: not a directory"},
 		{"-run ^lock/lock$ -checkpoint .", "-checkpoint: . is a folder, not a file"},
 		{"-run ^lock/lock$ -checkpoint pipe", "-checkpoint: pipe is no regular file"},
