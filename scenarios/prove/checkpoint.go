@@ -171,6 +171,7 @@ func (p *prover) resume() (*checkpoint, error) {
 	if p.Checkpoint == "" {
 		return nil, nil
 	}
+	program() // now, because its file may be another one when the first checkpoint is saved
 	f, err := os.Open(p.Checkpoint)
 	if errors.Is(err, fs.ErrNotExist) { // find out now whether it can be written, not when there is something to lose
 		f, err = os.CreateTemp(filepath.Dir(p.Checkpoint), filepath.Base(p.Checkpoint)+".*")

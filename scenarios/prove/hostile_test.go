@@ -155,6 +155,25 @@ func TestACheckpointIsOfOneScopeAndOneProgram(t *testing.T) {
 	refused(t, other, file, "is of other code")
 }
 
+// TestTheCodeOfACheckpointIsThatWhichRan builds the program again while a search goes on.
+func TestTheCodeOfACheckpointIsThatWhichRan(t *testing.T) {
+	defer func(was func() uint64) { program = was }(program)
+	var file atomic.Uint64 // a hash of the executable
+	starts := func() { program = sync.OnceValue(file.Load) }
+	sc := tiny{name: "built-again", program: func(p *engine.Process) {
+		file.Store(2)
+		p.Conn.Get("/d")
+	}}.scope(t)
+	o := Options{Reductions: Every, Checkpoint: filepath.Join(t.TempDir(), "checkpoint"), States: 3}
+	file.Store(1)
+	starts()
+	if r := certify(t, sc, o); !r.Limited {
+		t.Fatalf("%v, expected a limit", &r.Certificate)
+	}
+	starts()
+	refused(t, sc, o.Checkpoint, "is of other code")
+}
+
 func TestCertificatesComeBackAsTheyWereWritten(t *testing.T) {
 	keeper := about(t, "lock/single-node", "disconnect=1", -1)
 	keeper.Scenario.Like = model.Keeper
