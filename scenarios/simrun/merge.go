@@ -140,7 +140,7 @@ func (c *mergeFlags) checks(ctx context.Context, a *app, parts *parts) (int, err
 		return 0, err
 	}
 	if ctx.Err() == nil {
-		m.lose(m.withdraw())
+		m.lose(m.withdraw(scenarioNames(selected)))
 		m.findings.end(m.check.circumstances(), p)
 		c.lose(m.findings.write(ctx))
 	}
@@ -419,7 +419,7 @@ func (m *merge) ended(
 }
 
 // withdraw removes folders of failures of these scenarios that an earlier merge has left and this one has not written.
-func (m *merge) withdraw() error {
+func (m *merge) withdraw(names []string) error {
 	written := map[string]bool{}
 	for _, r := range m.rows {
 		for _, f := range append([]*reports.RowFailure{r.Failure}, r.Others...) {
@@ -428,8 +428,8 @@ func (m *merge) withdraw() error {
 			}
 		}
 	}
-	for i := range m.sized {
-		dir := filepath.Join(m.out, pipeline.FileName(&m.sized[i]))
+	for _, name := range names {
+		dir := filepath.Join(m.out, pipeline.FileName(&engine.Scenario{Name: name}))
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -77,6 +80,7 @@ func (c *mergeFlags) proofs(ctx context.Context, a *app, parts *parts) (int, err
 			return 0, rec.fails(ctx, err)
 		}
 	}
+	m.lose(m.withdraw(names))
 	m.lose(m.certificates(proofs))
 	m.lose(files.Save(c.out, tableName, func(w io.Writer) error { return writeProved(w, proofs) }))
 	prove.Longest(list.Obligations)
@@ -187,9 +191,10 @@ func (m *merge) refuted(a *app, x *mergedProof) (*reports.RowFailure, error) {
 	return row, err
 }
 
-// certificates writes the certificates. prove -verify takes each of them.
+// certificates writes the certificates, and removes others that an earlier merge has left. prove -verify takes each of
+// them.
 func (m *merge) certificates(proofs []mergedProof) error {
-	counts := map[string]int{}
+	dir, counts, written := filepath.Join(m.out, certificateFiles), map[string]int{}, map[string]bool{}
 	for i := range proofs {
 		x := &proofs[i]
 		if x.shardProof == nil || x.Misuse != "" || x.Differs != "" {
@@ -200,13 +205,28 @@ func (m *merge) certificates(proofs []mergedProof) error {
 		if counts[name]++; counts[name] > 1 {
 			name += fmt.Sprintf(".%d", counts[name])
 		}
-		err := files.Save(filepath.Join(m.out, certificateFiles), name+".json", x.Certificate.Write)
-		if err != nil {
+		name += ".json"
+		if err := files.Save(dir, name, x.Certificate.Write); err != nil {
 			return err
+		}
+		written[name] = true
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if certificateFile.MatchString(e.Name()) && !written[e.Name()] {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
+
+// certificateFile matches the name of a file that certificates writes.
+var certificateFile = regexp.MustCompile(`\.[a-z-]+\.[0-9]+-clients(\.[0-9]+)?\.json$`)
 
 // writeProved writes the table of what is proved, with its holes.
 func writeProved(w io.Writer, proofs []mergedProof) error {

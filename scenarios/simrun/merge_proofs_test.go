@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,5 +94,37 @@ func TestAProofWithoutAStateIsRefused(t *testing.T) {
 	r := simrun(t, "merge", "parts", "-obligations", "list.json")
 	if r.code != exitUsage || !strings.Contains(r.err, `it has a proof of "test/good" without a state`) {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestAMergeOfProofsLeavesNothingOfAnEarlierOne(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, bad(), good())
+	obligedInParts(t)
+	left := func() (files []string) {
+		for _, pattern := range []string{"*", "certificates/*", "test.*/*"} {
+			found, _ := filepath.Glob("merged/" + pattern)
+			files = append(files, found...)
+		}
+		return files
+	}
+	for _, part := range []string{"parts/1", "parts/2"} {
+		if err := os.RemoveAll("merged"); err != nil {
+			t.Fatal(err)
+		}
+		simrun(t, "merge", part, "-obligations", "list.json")
+		want := left()
+		simrun(t, "merge", "parts", "-obligations", "list.json")
+		if all := left(); len(all) <= len(want) {
+			t.Errorf("%q, and with both parts %q", want, all)
+		}
+		write(t, "merged/certificates/mine.json", "{}")
+		simrun(t, "merge", part, "-obligations", "list.json")
+		if err := os.Remove("merged/certificates/mine.json"); err != nil {
+			t.Error(err)
+		}
+		if got := left(); !slices.Equal(got, want) {
+			t.Errorf("merged again, %s leaves %q, expected %q", part, got, want)
+		}
 	}
 }
