@@ -63,6 +63,11 @@ func mergeCommand(ctx context.Context, a *app, args []string) (int, error) {
 		if sameFile(c.out, p.dir) {
 			return 0, fmt.Errorf("-o: %s is the folder of part %d/%d, expected another one", c.out, p.Index, p.Of)
 		}
+		for _, name := range []string{shardName, portionName} {
+			if err := separate(namedFile{"", filepath.Join(p.dir, name)}, namedFile{"junit", c.junit}); err != nil {
+				return 0, err
+			}
+		}
 	}
 	if parts.list[0].Command == "prove" {
 		if c.findings != "" {

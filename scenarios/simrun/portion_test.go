@@ -134,3 +134,22 @@ func TestEveryProofKeepsToTheLimitOfMemory(t *testing.T) {
 		}
 	}
 }
+
+func TestAJUnitFileReplacesNoFileOfAPart(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := simrun(t, "prove", "lock/lock", "-most", "0", "-split", "-shard", "1/1", "-o", "parts/1", "-junit",
+		"parts/1/portion")
+	if r.code != exitUsage || !strings.Contains(r.err, "-junit: parts/1/portion is a file that commands write into ") {
+		t.Errorf("%+v", r)
+	}
+	portions(t, 1, "lock/lock", "-most", "0")
+	for _, name := range []string{"parts/1/shard.json", "parts/1/portion"} {
+		r := simrun(t, "merge", "parts", "-junit", name)
+		if r.code != exitUsage || r.err != "simrun merge: -junit: "+name+" is the file to read, expected another one\n" {
+			t.Errorf("%+v", r)
+		}
+	}
+	if r := simrun(t, "merge", "parts"); r.code != exitHeld {
+		t.Errorf("%+v", r)
+	}
+}

@@ -84,7 +84,7 @@ func (c *results) beside(x namedFile) error {
 
 // writes reports whether a file is one that commands write into the folder of -o.
 func (c *results) writes(file string) bool {
-	return slices.ContainsFunc([]string{"index.html", shardName, findingsName, tableName, obligationsName},
+	return slices.ContainsFunc([]string{"index.html", shardName, portionName, findingsName, tableName, obligationsName},
 		func(name string) bool { return sameFile(file, filepath.Join(c.out, name)) })
 }
 
