@@ -3,6 +3,7 @@ package simrun
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -33,6 +34,31 @@ func TestASignalEndsACommandThatWaitsForItsInput(t *testing.T) {
 			t.Errorf("%q: exit %d, %q, %q", args, code, &out, &err)
 		}
 		close(in.end)
+	}
+}
+
+// endless is an input of one line without an end. It fails rather than to fill the memory.
+type endless struct{ read int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	if e.read > 4*maxLine {
+		return 0, errors.New("nobody has refused the line")
+	}
+	clear(p)
+	e.read += len(p)
+	return len(p), nil
+}
+
+func TestAHistoryWithoutAnEndIsRefused(t *testing.T) {
+	for _, args := range []string{"judge -", "explain -run lock/lock -"} {
+		var out, err bytes.Buffer
+		a := &app{all: catalog.All, in: &endless{}, out: &out, err: &err}
+		code := a.main(t.Context(), strings.Fields(args))
+		want := "simrun " + strings.Fields(args)[0] + ": standard input: line 1: no line of a history is longer than " +
+			"16777216 bytes\n"
+		if code != exitUsage || err.String() != want {
+			t.Errorf("%s: exit %d, %q, %.100q", args, code, &out, &err)
+		}
 	}
 }
 

@@ -75,15 +75,12 @@ func (c *judgeFlags) file(a *app, file string) (int, error) {
 		return 0, err
 	}
 	defer in.Close()
-	text, err := io.ReadAll(in)
-	if err != nil {
-		return 0, err
-	}
-	h, err := reports.ReadHistory(bytes.NewReader(text))
+	var text bytes.Buffer // what was read: a file that is no history may have no end
+	h, err := reports.ReadHistory(io.TeeReader(in, &text))
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", a.fileName(file), err)
 	}
-	served, gap, err := serve.JudgeRecording(h, bytes.NewReader(text))
+	served, gap, err := serve.JudgeRecording(h, io.MultiReader(&text, in))
 	switch {
 	case err == nil && len(c.guards) > 0:
 		return 0, fmt.Errorf("%s was recorded by serve, which knows no locks, expected no -guard", a.fileName(file))
