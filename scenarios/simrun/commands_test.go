@@ -195,6 +195,12 @@ func TestCompletionKnowsWhatTheUsageKnows(t *testing.T) {
 		{"check --strategy p", "pct portfolio"},
 		{"check -faults lose", "lose-request lose-reply"},
 		{"check -failfast lock/loc", "lock/lock"},
+		{"check -strategy = p", "pct portfolio"}, // as bash splits -strategy=p
+		{"check -strategy =", "random pct portfolio"},
+		{"check -strategy=p", "-strategy=pct -strategy=portfolio"}, // as zsh does
+		{"check -seeds = lock/loc", ""},
+		{"check -v = lock/loc", ""},
+		{"check -nothing = lock/loc", ""},
 		{"herd -backend ", "sim zookeeper"},
 		{"prove -like ", "zookeeper keeper zookeeper-3.9"},
 		{"herd -variants lock/", "lock/single-node lock/sequential"},

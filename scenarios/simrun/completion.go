@@ -90,9 +90,17 @@ func (a *app) complete(words []string) []string {
 		return nil
 	}
 	flags := a.flagsOf(c)
-	if name, isFlag := strings.CutPrefix(words[len(words)-2], "-"); isFlag {
+	head, before, value, joined := valueAt(words)
+	if name, isFlag := strings.CutPrefix(before, "-"); isFlag || joined {
 		if x := flags.Lookup(strings.TrimPrefix(name, "-")); x != nil && !isSwitch(x) {
-			return filter(a.valuesOf(x.Name), begins)
+			values := filter(a.valuesOf(x.Name), func(s string) bool { return strings.HasPrefix(s, value) })
+			for i := range values {
+				values[i] = head + values[i]
+			}
+			return values
+		}
+		if joined {
+			return nil
 		}
 	}
 	if strings.HasPrefix(last, "-") {
@@ -109,6 +117,22 @@ func (a *app) complete(words []string) []string {
 		return filter(commandNames(), begins)
 	}
 	return nil
+}
+
+// valueAt splits the end of a command line: the word before the value that is typed, that value, and what the last word
+// has before it. The two are joined if there is a = between them: zsh leaves -flag=value one word, bash makes three.
+func valueAt(words []string) (head, before, value string, joined bool) {
+	n := len(words)
+	before, value = words[n-2], words[n-1]
+	switch name, rest, both := strings.Cut(value, "="); {
+	case value == "=":
+		return "", before, "", true
+	case before == "=":
+		return "", words[n-3], value, true
+	case both && strings.HasPrefix(name, "-"):
+		return name + "=", name, rest, true
+	}
+	return "", before, value, false
 }
 
 // flagsOf returns the flags of a command: it asks the command for its help.

@@ -153,10 +153,10 @@ autoload -Uz compinit && compinit -u -D
 			write(t, filepath.Join(dir, x.file), x.text)
 			write(t, filepath.Join(dir, "a schedule.txt"), "")
 			lines := []string{"simrun pro", "simrun check lock/wed", "simrun check -failf", "~/simrun check -strategy pc",
-				"./simrun herd -variants lock/seq", "simrun replay a", "simrun completion z"}
+				"./simrun herd -variants lock/seq", "simrun replay a", "simrun completion z", "simrun check -like=ke"}
 			want := []string{"simrun prove", "simrun check lock/wedged", "simrun check -failfast",
 				"~/simrun check -strategy pct", "./simrun herd -variants lock/sequential",
-				`simrun replay a\ schedule.txt`, "simrun completion zsh"}
+				`simrun replay a\ schedule.txt`, "simrun completion zsh", "simrun check -like=keeper"}
 			got := newSession(t, dir, shell, x.args...).complete(t, lines)
 			for i := range got {
 				got[i] = strings.TrimSpace(got[i])
