@@ -33,10 +33,11 @@ func (l *labels) place(x, width float64) (row int, at float64, ok bool) {
 // height is the height of the lane.
 func (l *labels) height() float64 { return 8 + rowHeight*float64(max(1, len(l.ends))) }
 
-// mark adds a sign with a label to the open lane. Where there is no place for the label, it adds only the sign.
+// mark adds a sign with a label to the open lane. Where there is no place for the label, it adds only the sign. A label
+// that is wider than the wider side of the picture is cut, or it would begin outside.
 func (p *picture) mark(l *labels, s shape, sign string) {
-	label := p.text(s.Text)
 	x := p.x(s.Step)
+	label := string(cut([]rune(p.text(s.Text)), int((max(l.edge-x, x)-10)/letter)))
 	row, at, labelled := l.place(x, p.width(label)-4)
 	if !labelled {
 		row, _, _ = l.place(x, 0)

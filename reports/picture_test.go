@@ -43,7 +43,8 @@ func anyFailure() *rapid.Generator[*Failure] {
 		}
 		v := checkers.Verdict{Level: checkers.Violated, Checker: "quiescence", Message: "c2 waits for /a/n-0000000001",
 			Event: rapid.IntRange(-1, len(h.Events)-1).Draw(t, "event")}
-		f := &Failure{Report: Report{Servers: 2, Clients: 3}, Verdict: v, History: h, Trace: trace}
+		backend := rapid.SampledFrom([]string{"sim", "zookeeper"}).Draw(t, "backend")
+		f := &Failure{Report: Report{Backend: backend, Servers: 2, Clients: 3}, Verdict: v, History: h, Trace: trace}
 		f.Report.SetVerdict(v)
 		if n := rapid.IntRange(0, len(trace.Steps)+1).Draw(t, "known"); n > 0 {
 			f.Report.Why = &history.Futures{Of: 9, Failed: rapid.SliceOfN(rapid.IntRange(0, 9), n, n).Draw(t, "failed"),
@@ -270,5 +271,31 @@ func TestTheTxnsOfSeveralLeadersHaveALaneOfTheirOwn(t *testing.T) {
 	f.Trace.Steps[1].Name = "elect s2"
 	if got := labels(); !slices.Contains(got, "leader") || !slices.Contains(got, "s1") || !slices.Contains(got, "s3") {
 		t.Error(got)
+	}
+}
+
+// A name that is wider than the picture is cut, rather than to begin outside.
+func TestLabelsOfLongNamesAreInside(t *testing.T) {
+	h := &history.History{Clients: 1, Txns: true}
+	trace := &history.Trace{Steps: make([]history.Step, 9)}
+	for _, step := range []int32{1, 5, 9} {
+		h.Add(history.Event{Step: step, Kind: history.Created, Client: 1, Zxid: int64(step),
+			Path: "/" + strings.Repeat("y", 300+int(step))})
+	}
+	f := &Failure{Report: Report{Backend: "sim", Servers: 1, Clients: 1}, History: h, Trace: trace,
+		Verdict: checkers.Verdict{Level: checkers.Violated, Checker: "tree", Event: -1}}
+	p, labelled := draw(f, newNames(h, trace), 1, 9), 0
+	for _, s := range p.Shapes {
+		if !strings.HasPrefix(s.Class, "label") {
+			continue
+		}
+		labelled++
+		right := s.X + letter*float64(len([]rune(s.Text)))
+		if s.X < 0 || right > p.Width || !strings.HasPrefix(s.Text, "/y") {
+			t.Errorf("from %v to %v of %v: %s", s.X, right, p.Width, s.Text)
+		}
+	}
+	if labelled != 3 {
+		t.Errorf("%d labels", labelled)
 	}
 }
