@@ -133,8 +133,8 @@ func (c *proveFlags) obliged(
 		return 0, err
 	}
 	if c.part.text == "" {
-		if c.kind != "" {
-			return 0, errors.New("-kind goes with -shard: the list has all kinds")
+		if name := other(f, "obligations", "run"); name != "" {
+			return 0, fmt.Errorf("-%s goes with -shard: without it the whole list is written, and nothing is proved", name)
 		}
 		return c.listObligations(ctx, a, names, list)
 	}

@@ -165,6 +165,10 @@ func TestAHoleInWhatIsProvedIsSeenAndNoPass(t *testing.T) {
 		"prove -obligations settings.json":                      "is not a zksim obligations 1",
 		"prove -obligations settings.json -shard 1/2":           "is not a zksim obligations 1",
 		"prove -obligations list.json -kind usual":              "-kind goes with -shard",
+		"prove -obligations list.json -junit j.xml":             "-junit goes with -shard: without it the whole list is",
+		"prove -obligations list.json -json":                    "-json goes with -shard",
+		"prove -obligations list.json -o parts/1 test":          "-o goes with -shard",
+		"prove -obligations list.json -for 1m -mem 1G -p 1":     " goes with -shard",
 		"prove -kind usual":                                     "-kind goes with -obligations only",
 		"prove -obligations merged/proved.md -shard 1/2":        "is not a zksim obligations 1",
 	} {
