@@ -324,8 +324,11 @@ func (c *Connection) answered(x *call, a *jute.Reply) error {
 		c.changes(&x.request, &res, a.Zxid)
 	}
 	path := x.Path
-	if x.Op == model.OpCloseSession && a.Err == model.OK {
+	switch {
+	case x.Op == model.OpCloseSession && a.Err == model.OK:
 		c.ended(a.Zxid)
+	case x.Op == model.OpSync && a.Err != model.OK:
+		c.unsynced()
 	}
 	reply := history.Event{Kind: history.Reply, Client: c.client, Op: sim.OpName(&x.request), Path: path, Zxid: a.Zxid,
 		Err: refusal.Err(), Session: c.session}
@@ -345,6 +348,20 @@ func (c *Connection) answered(x *call, a *jute.Reply) error {
 	}
 	c.r.add(e)
 	return nil
+}
+
+// unsynced handles a sync that was refused, as a read-only server does. It leaves what is read behind it as old as it
+// was, up to the next sync.
+func (c *Connection) unsynced() {
+	for i := range c.open {
+		switch x := &c.open[i]; {
+		case x.Op == model.OpSync:
+			return
+		case x.word == "get":
+			x.object = 0
+		}
+	}
+	c.synced = false
 }
 
 // epochBits is how many bits of a zxid are below its epoch. A server whose epoch is behind others has been deposed and

@@ -110,6 +110,14 @@ var unheard = map[string]func(r *Recorder, a, b *talk){
 		a.c.Left()
 		refused(r, 1, password)
 	},
+	"a sync that was refused, as by a read-only server": func(_ *Recorder, a, b *talk) {
+		a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
+		a.done(setting("y"), model.Response{Stat: zk.Stat{Version: 1, Mzxid: 4}, Zxid: 4})
+		sync, first := b.ask(syncing), b.ask(looking)
+		b.tell(sync, model.OpSync, model.Response{Err: model.NotReadOnly, Zxid: 3})
+		b.tell(first, model.OpGetData, found("x", 0, 3, 3))
+		b.done(looking, found("x", 0, 3, 3))
+	},
 	"an authentication that has a number": func(_ *Recorder, a, _ *talk) {
 		a.done(model.Request{Op: model.OpAuth, Path: "digest", Data: []byte("u:p")}, model.Response{})
 		a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 3})
