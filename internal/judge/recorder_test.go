@@ -236,3 +236,16 @@ func TestAServerThatIsReachedAgainHasMissedNothing(t *testing.T) {
 		}
 	}
 }
+
+// A read-only server refuses a new session by the header of an answer alone.
+func TestARefusedSessionIsNothingThatCannotBeFollowed(t *testing.T) {
+	r := NewRecorder()
+	c := asking(r, 0, password)
+	c.Received(frame(jute.AppendReply(nil, 0, model.OpCreateSession, &model.Response{Err: model.NotReadOnly, Zxid: 7})))
+	c.Left()
+	a := &talk{c: attached(r, 1)}
+	a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 8})
+	if j, _, err := r.Judge(nil); err != nil || len(j.Violations)+len(j.Inconclusive) > 0 {
+		t.Errorf("%+v, %v", j, err)
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/model"
 	"zksim/model/history"
 	"zksim/model/jute"
 )
@@ -115,6 +116,9 @@ func (c *Connection) wants(q *jute.ConnectRequest) {
 
 // welcome handles the packet that says which session the server has opened or reopened.
 func (c *Connection) welcome(packet []byte) error {
+	if isRefusal(packet) {
+		return nil
+	}
 	w, err := jute.ParseConnectResponse(packet)
 	if err == nil && w.Session == 0 {
 		c.expired(c.wanted)
@@ -137,6 +141,13 @@ func (c *Connection) welcome(packet []byte) error {
 	}
 	c.r.add(e)
 	return nil
+}
+
+// isRefusal reports whether a server has answered a request for a session with nothing but an error, as a read-only one
+// does. Its client asks another server.
+func isRefusal(packet []byte) bool {
+	a, err := jute.ParseReply(packet)
+	return err == nil && a.Err != model.OK && len(a.Body) == 0
 }
 
 // expired records that a server no longer knows a session, and so has none of its ephemerals.
