@@ -27,10 +27,10 @@ const (
 type Recorder struct {
 	mu       sync.Mutex
 	events   []history.Event
-	bytes    int                // of their strings
-	lost     int                // events beyond the limits
-	sessions map[int64]*session // by id
-	owner    map[string]int64   // session of each ephemeral that exists
+	bytes    int                 // of their strings
+	lost     int                 // events beyond the limits
+	sessions map[int64]*session  // by id
+	owner    map[string]*session // of each ephemeral that exists
 	objects  int32
 	epoch    int64    // the highest in an answer of a server
 	unknown  []string // what could not be followed, one per connection
@@ -40,7 +40,7 @@ type Recorder struct {
 
 // NewRecorder returns a recorder that has heard nothing.
 func NewRecorder() *Recorder {
-	return &Recorder{sessions: map[int64]*session{}, owner: map[string]int64{}}
+	return &Recorder{sessions: map[int64]*session{}, owner: map[string]*session{}}
 }
 
 // add adds an event. Behind one that is lost all are, because a history with a gap would show what has not happened.
@@ -376,11 +376,11 @@ func (c *Connection) changes(q *model.Request, res *model.Response, zxid int64) 
 		e.Kind, e.Path, e.Data = history.Created, res.Path, string(q.Data)
 		if isEphemeral(q) {
 			e.Session = c.session
-			c.r.owner[e.Path] = c.session
+			c.r.owns(e.Path, c.session)
 		}
 	case model.OpDelete:
 		e.Kind = history.Deleted
-		delete(c.r.owner, e.Path)
+		c.r.disowns(e.Path)
 	case model.OpSetData:
 		e.Kind, e.Data = history.Changed, string(q.Data)
 	case model.OpMulti:

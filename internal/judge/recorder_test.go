@@ -2,6 +2,7 @@ package judge
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -247,5 +248,30 @@ func TestARefusedSessionIsNothingThatCannotBeFollowed(t *testing.T) {
 	a.done(creating("/a", "x", 0), model.Response{Path: "/a", Zxid: 8})
 	if j, _, err := r.Judge(nil); err != nil || len(j.Violations)+len(j.Inconclusive) > 0 {
 		t.Errorf("%+v, %v", j, err)
+	}
+}
+
+// A session that ends costs the same however many ephemerals others have: the bytes of all connections wait meanwhile.
+func TestTheEndOfASessionDoesNotLookAtThoseOfOthers(t *testing.T) {
+	cost := func(others int) float64 {
+		const ends = 10
+		r := NewRecorder()
+		a := &talk{c: attached(r, 1)}
+		for i := range others {
+			path := fmt.Sprintf("/e-%010d", i)
+			a.done(creating(path, "", zk.FlagEphemeral), model.Response{Path: path, Zxid: int64(i + 1)})
+		}
+		var list []*talk
+		for i := range ends + 1 {
+			list = append(list, &talk{c: attached(r, int64(i+2))})
+		}
+		r.events = slices.Grow(r.events, 10*ends)
+		return testing.AllocsPerRun(ends, func() {
+			list[0].done(model.Request{Op: model.OpCloseSession}, model.Response{Zxid: int64(others + 1)})
+			list = list[1:]
+		})
+	}
+	if few, many := cost(10), cost(5000); few != many {
+		t.Errorf("the end of a session makes %v allocations beside 10 ephemerals of others, and %v beside 5000", few, many)
 	}
 }

@@ -16,8 +16,25 @@ import (
 type session struct {
 	client   int32
 	password []byte
-	open     []*Connection // in the order in which it was opened or reopened there; a client is at the last
-	left     bool          // its client ended the last one
+	open     []*Connection   // in the order in which it was opened or reopened there; a client is at the last
+	left     bool            // its client ended the last one
+	owns     map[string]bool // its ephemerals that exist
+}
+
+// owns records that an ephemeral of a session was made.
+func (r *Recorder) owns(path string, id int64) {
+	r.disowns(path)
+	if s := r.sessions[id]; s != nil {
+		r.owner[path], s.owns[path] = s, true
+	}
+}
+
+// disowns records that a znode is gone.
+func (r *Recorder) disowns(path string) {
+	if s := r.owner[path]; s != nil {
+		delete(s.owns, path)
+		delete(r.owner, path)
+	}
 }
 
 // isMute reports whether no client can say anything on the session's connections.
@@ -129,7 +146,7 @@ func (c *Connection) welcome(packet []byte) error {
 	s := c.r.sessions[w.Session]
 	known := s != nil
 	if !known {
-		s = &session{client: int32(len(c.r.sessions) + 1), password: slices.Clone(w.Password)}
+		s = &session{client: int32(len(c.r.sessions) + 1), password: slices.Clone(w.Password), owns: map[string]bool{}}
 		c.r.sessions[w.Session] = s
 	}
 	c.session, c.client, s.open = w.Session, s.client, append(s.open, c)
@@ -154,22 +171,23 @@ func isRefusal(packet []byte) bool {
 func (c *Connection) expired(id int64) {
 	if s := c.r.sessions[id]; s != nil {
 		c.r.add(history.Event{Kind: history.Session, Client: s.client, Op: zk.StateExpired.String(), Session: id})
-		maps.DeleteFunc(c.r.owner, func(_ string, of int64) bool { return of == id })
+		for path := range s.owns { // order-free: all of them
+			c.r.disowns(path)
+		}
 	}
 }
 
 // ended records that a client has closed its session, and deletes its ephemerals.
 func (c *Connection) ended(zxid int64) {
-	for _, path := range slices.Sorted(maps.Keys(c.r.owner)) {
-		if c.r.owner[path] == c.session {
+	s := c.r.sessions[c.session]
+	if s != nil {
+		for _, path := range slices.Sorted(maps.Keys(s.owns)) {
 			c.r.add(history.Event{Kind: history.Deleted, Path: path, Zxid: zxid, Session: c.session})
-			delete(c.r.owner, path)
+			c.r.disowns(path)
 		}
-	}
-	c.r.add(history.Event{Kind: history.Session, Client: c.client, Op: closed, Session: c.session})
-	if s := c.r.sessions[c.session]; s != nil {
 		s.open = nil
 	}
+	c.r.add(history.Event{Kind: history.Session, Client: c.client, Op: closed, Session: c.session})
 }
 
 // closed is the state, in the history of a recorder, of a session that its client has closed.
