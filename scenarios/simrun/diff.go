@@ -49,6 +49,9 @@ func diff(_ context.Context, a *app, args []string) (int, error) {
 		}
 	}
 	if n == len(one.steps) && n == len(two.steps) {
+		if err := one.missing(a.fileName(f.Arg(0))); err != nil {
+			return 0, err
+		}
 		fmt.Fprintf(a.out, "the same in all %d %s\n", n, one.unit())
 		if slices.Equal(one.circumstances, two.circumstances) {
 			return exitHeld, nil
@@ -74,6 +77,33 @@ func (r *recorded) unit() string {
 		return "lines"
 	}
 	return "steps"
+}
+
+// missing returns an error if lines are missing in a history: two that are cut at the same place may differ behind it.
+// Behind the end of a history may be a recording, with an end of its own.
+func (r *recorded) missing(file string) error {
+	if r.kind != "history" {
+		return nil
+	}
+	first := 0
+	for i, line := range r.steps {
+		var end struct {
+			Kind  string
+			Lines int
+		}
+		if err := json.Unmarshal([]byte(line[0]), &end); err != nil || end.Kind != "end" {
+			continue
+		}
+		if n := i - first; n != end.Lines {
+			return fmt.Errorf("%s: line %d: the history has %d lines before its end, expected %d", file, i+1, n, end.Lines)
+		}
+		first = i + 1
+	}
+	if first < len(r.steps) {
+		return fmt.Errorf(`%s: line %d: the history was cut off, expected that its last line is {"kind":"end",...}`, file,
+			len(r.steps)+1)
+	}
+	return nil
 }
 
 // show prints step n, or that the run has ended.

@@ -156,6 +156,13 @@ func TestDiffFindsWhereRunsPart(t *testing.T) {
 		!strings.HasSuffix(r.out, "B     5  (ends here)\n") {
 		t.Errorf("%+v", r)
 	}
+	if r := simrun(t, "diff", history, history); r.code != exitHeld || !strings.HasPrefix(r.out, "the same in all ") {
+		t.Errorf("%+v", r)
+	}
+	if r := simrun(t, "diff", shorter, shorter); r.code != exitUsage || r.out != "" || r.err != "simrun diff: "+shorter+
+		": line 5: the history was cut off, expected that its last line is {\"kind\":\"end\",...}\n" {
+		t.Errorf("%+v", r)
+	}
 	if r := simrun(t, "diff", history, plainCreate); r.code != exitUsage || !strings.Contains(r.err, "is a history and ") {
 		t.Errorf("%+v", r)
 	}
