@@ -74,7 +74,9 @@ func listed(logs [][]txnlog.Txn) (lines []string) {
 			if have[line] == nil {
 				all = append(all, t)
 			}
-			have[line] = append(have[line], fmt.Sprintf("s%d", i+1))
+			if name := fmt.Sprintf("s%d", i+1); !slices.Contains(have[line], name) { // a server may log one twice
+				have[line] = append(have[line], name)
+			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b txnlog.Txn) int { return cmp.Compare(a.Zxid, b.Zxid) })

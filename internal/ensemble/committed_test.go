@@ -40,7 +40,7 @@ func TestWhatServersHaveLoggedIsListedByWhoHasIt(t *testing.T) {
 	late := txnlog.Txn{Zxid: 2, Time: 1234}
 	other := late
 	other.Op = model.OpCloseSession
-	got := listed([][]txnlog.Txn{{made, other}, {made, late}, {made}})
+	got := listed([][]txnlog.Txn{{made, other}, {made, late, made}, {made}})
 	const made1 = "0x1 00:00:00.000 session 0xffffffffffffffff xid 3 multi: create /a, set / (s1, s2, s3)"
 	want := []string{made1, fmt.Sprintf("0x2 00:00:01.234 session 0x0 xid 0 %v (s1)", model.OpCloseSession),
 		fmt.Sprintf("0x2 00:00:01.234 session 0x0 xid 0 %v (s2)", late.Op)}
