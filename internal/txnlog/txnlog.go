@@ -69,9 +69,9 @@ const (
 	mayRead   = 1 // of the rights
 )
 
-// Folder reads the logs in the folder version-2 of a server's data, one file after the other. A server that a leader has
-// brought up to date may have logged txns twice, so zxids may go back from one file to the next. Folder leaves out an
-// incomplete last entry: the server was killed or is still writing it.
+// Folder reads the logs in the folder version-2 of a server's data, one file after the other. A server that a leader
+// has brought up to date may have logged txns twice, so zxids may go back from one file to the next. Folder leaves out
+// an incomplete last entry: the server was killed or is still writing it.
 func Folder(dir string) ([]Txn, error) {
 	names, err := fs.Glob(os.DirFS(dir), "log.*") // the name of dir is no pattern
 	if err != nil {
