@@ -13,8 +13,8 @@ import (
 // recipes.Env.
 type Env struct{ c *Client }
 
-// epoch is virtual time zero.
-var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+// Epoch is virtual time zero.
+var Epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // here returns the calling coroutine.
 func (c *Client) here() *coroutine {
@@ -54,7 +54,7 @@ func (c *Client) linger() {
 // Now returns the virtual time.
 func (e Env) Now() time.Time {
 	e.c.linger()
-	now := epoch.Add(time.Duration(e.c.w.now) * time.Millisecond)
+	now := Epoch.Add(time.Duration(e.c.w.now) * time.Millisecond)
 	e.c.tellTime(now)
 	return now
 }
@@ -62,7 +62,7 @@ func (e Env) Now() time.Time {
 // tellTime notes that the client's code learns a time.
 func (c *Client) tellTime(t time.Time) {
 	if g := c.w.current; g != nil {
-		g.learn(uint64(t.Sub(epoch)))
+		g.learn(uint64(t.Sub(Epoch)))
 	}
 }
 
@@ -112,7 +112,7 @@ func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context,
 	inner, end := context.WithCancelCause(ctx)
 	cancel := func() { end(nil) }
 	x := &deadline{Context: inner, end: end, parent: parent, client: e.c.host, scope: g.knows()}
-	x.at = epoch.Add(time.Duration(w.now) * time.Millisecond).Add(d) // the sum may be too long for a Duration
+	x.at = Epoch.Add(time.Duration(w.now) * time.Millisecond).Add(d) // the sum may be too long for a Duration
 	if x.parent != nil && x.parent.at.Before(x.at) {
 		x.at = x.parent.at
 	} else if d <= 0 { // it has ended already

@@ -196,7 +196,7 @@ func (c *Client) Settled() bool {
 	return len(c.wire) == 0 && len(c.down) == 0 && c.await == nil
 }
 
-// Advance moves virtual time on to that many milliseconds after its beginning. Timers do not fire.
+// Advance moves virtual time on to that many milliseconds after [Epoch]. Timers do not fire.
 func (w *World) Advance(ms int64) { w.now = max(w.now, ms) }
 
 // Perform makes one of the transitions of [World.Normal] or [World.Faults] happen.

@@ -20,7 +20,7 @@ func TestAtRestIsAfterTheLastTimer(t *testing.T) {
 		t.Error("a client is at rest while faults are possible")
 	}
 	s.do("calm", "tick", "run c1", "run c1")
-	if want := epoch.Add(5 * time.Hour); !rested.Equal(want) {
+	if want := Epoch.Add(5 * time.Hour); !rested.Equal(want) {
 		t.Errorf("rest was at %v, want %v", rested, want)
 	}
 }

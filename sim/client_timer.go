@@ -87,16 +87,16 @@ func (w *World) removeTimer(t *timer) {
 }
 
 // wall returns the virtual time as the servers write it, in milliseconds since 1970.
-func (w *World) wall() int64 { return epoch.UnixMilli() + w.now }
+func (w *World) wall() int64 { return Epoch.UnixMilli() + w.now }
 
 // reapDue returns the virtual time from which the leader may delete a container or ttl znode; model.Never if there is
 // none.
 func (w *World) reapDue() int64 {
 	due := w.leader().store.NextReap()
-	if due == model.Never || due < epoch.UnixMilli() {
+	if due == model.Never || due < Epoch.UnixMilli() {
 		return due
 	}
-	return due - epoch.UnixMilli()
+	return due - Epoch.UnixMilli()
 }
 
 // tickable reports whether time has somewhere to go: to a timer, or to the end of a ttl znode.

@@ -220,7 +220,7 @@ func TestSleepEndsWithItsContext(t *testing.T) {
 		_, _, err := env.Await(ctx, nil)
 		s.say("%v", err)
 		at, ok := ctx.Deadline()
-		s.say("%v %v", at.Sub(epoch), ok)
+		s.say("%v %v", at.Sub(Epoch), ok)
 	})
 	s.do("run c1", "tick")
 	s.alone("c1")

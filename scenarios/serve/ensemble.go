@@ -140,10 +140,8 @@ func (e *Ensemble) members() string {
 	return text + "version=0"
 }
 
-// worldTime converts a time to the world's: milliseconds since the beginning of 2020.
-func worldTime(t time.Time) int64 { return t.UnixMilli() - worldEpoch.UnixMilli() }
-
-var worldEpoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+// worldTime converts a time to the world's.
+func worldTime(t time.Time) int64 { return t.UnixMilli() - sim.Epoch.UnixMilli() }
 
 // Close ends all connections, closes the ports and returns when nothing runs any more. What was recorded can still be
 // judged and written afterwards.

@@ -39,6 +39,32 @@ func TestAnIdleClientStaysConnected(t *testing.T) {
 	}, zktest.Faults("none"))
 }
 
+// TestTimesOfZnodesAreThoseOfTheCode has code take the age of a znode by its own clock, as for a lease.
+func TestTimesOfZnodesAreThoseOfTheCode(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		before := time.Now()
+		if _, err := conn.Create("/lease", nil, 0, open); err != nil {
+			c.Errorf("%v", err)
+			return
+		}
+		_, stat, err := conn.Get("/lease")
+		if err != nil {
+			c.Errorf("%v", err)
+			return
+		}
+		made := time.UnixMilli(stat.Mtime)
+		if made.Before(before.Truncate(time.Millisecond)) || made.After(time.Now()) {
+			c.Errorf("a znode was made at %v, between %v and %v", made.UTC(), before.UTC(), time.Now().UTC())
+		}
+		time.Sleep(time.Minute)
+		if age := time.Since(made); age < time.Minute || age > 2*time.Minute {
+			c.Errorf("after a minute it is %v old", age)
+		}
+		c.Sometimes("made", true)
+	}, zktest.Faults("none"))
+}
+
 // late has a client do something long after all others have come to rest, in a goroutine that its program does not
 // wait for, and another one look at what is there when nothing more can happen.
 func late(p *scenarios.Process) {
