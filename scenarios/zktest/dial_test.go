@@ -3,6 +3,7 @@ package zktest_test
 import (
 	"errors"
 	"net"
+	"os"
 	"sync"
 	"syscall"
 	"testing"
@@ -49,6 +50,39 @@ func TestADialToAnAddressOfNoServerFails(t *testing.T) {
 				c.Errorf("dial %s: %T, expected a net.OpError", x.address, err)
 			}
 		}
+		if _, err := c.Connect().Sync("/"); err != nil {
+			c.Errorf("%v", err)
+		}
+	}, zktest.Faults("none"), zktest.Servers(1))
+}
+
+// TestAConnectionFailsLikeOneOfPackageNet looks at the errors that the client library passes on.
+func TestAConnectionFailsLikeOneOfPackageNet(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn, err := c.Dialer()("tcp", c.Addrs()[0], time.Second)
+		if err != nil {
+			c.Errorf("%v", err)
+			return
+		}
+		expect := func(op string, want, err error) {
+			failed := (*net.OpError)(nil)
+			if !errors.As(err, &failed) || failed.Op != op || !errors.Is(err, want) {
+				c.Errorf("%s: %T %v, expected a net.OpError of %v", op, err, err, want)
+			}
+		}
+		b := make([]byte, 1)
+		conn.SetReadDeadline(time.Now().Add(time.Second))
+		_, err = conn.Read(b)
+		expect("read", os.ErrDeadlineExceeded, err)
+		if err := conn.Close(); err != nil {
+			c.Errorf("%v", err)
+		}
+		_, err = conn.Read(b)
+		expect("read", net.ErrClosed, err)
+		_, err = conn.Write(b)
+		expect("write", net.ErrClosed, err)
+		expect("set", net.ErrClosed, conn.SetReadDeadline(time.Now()))
+		expect("close", net.ErrClosed, conn.Close())
 		if _, err := c.Connect().Sync("/"); err != nil {
 			c.Errorf("%v", err)
 		}

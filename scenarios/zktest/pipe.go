@@ -23,7 +23,7 @@ type pipe struct {
 	arrived  sync.Cond     // something to read, an end, or a deadline
 	in       []byte        // to be read by the client
 	out      []byte        // written by it
-	end      error         // by the server; nil: it goes on
+	end      error         // by the server, EOF or the number of the system's error; nil: it goes on
 	closed   bool          // by the client
 	deadline time.Time     // of reads; zero: none
 	timeout  time.Duration // with which the deadline was set
@@ -46,15 +46,17 @@ func (p *pipe) Read(b []byte) (int, error) {
 	for {
 		switch {
 		case p.closed:
-			return 0, net.ErrClosed
+			return 0, p.fails("read", net.ErrClosed)
 		case len(p.in) > 0:
 			n := copy(b, p.in)
 			p.in = append(p.in[:0], p.in[n:]...)
 			return n, nil
+		case p.end == io.EOF:
+			return 0, io.EOF
 		case p.end != nil:
-			return 0, p.end
+			return 0, p.fails("read", os.NewSyscallError("read", p.end))
 		case !p.deadline.IsZero() && !time.Now().Before(p.deadline):
-			return 0, os.ErrDeadlineExceeded
+			return 0, p.fails("read", os.ErrDeadlineExceeded)
 		}
 		p.arrived.Wait()
 	}
@@ -71,11 +73,11 @@ func (p *pipe) Write(b []byte) (int, error) {
 	seen(b, &p.writes)
 	switch {
 	case p.closed:
-		return 0, net.ErrClosed
+		return 0, p.fails("write", net.ErrClosed)
 	case p.end == io.EOF:
 		return len(b), nil
 	case p.end != nil:
-		return 0, p.end
+		return 0, p.fails("write", os.NewSyscallError("write", p.end))
 	}
 	p.out = append(p.out, b...)
 	p.stir()
@@ -86,15 +88,21 @@ func (p *pipe) Write(b []byte) (int, error) {
 func (p *pipe) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.closed {
-		p.closed = true
-		if p.alarm != nil {
-			p.alarm.Stop()
-		}
-		p.arrived.Broadcast()
-		p.stir()
+	if p.closed {
+		return p.fails("close", net.ErrClosed)
 	}
+	p.closed = true
+	if p.alarm != nil {
+		p.alarm.Stop()
+	}
+	p.arrived.Broadcast()
+	p.stir()
 	return nil
+}
+
+// fails returns an error of an operation, as package net does. The client library passes it on to the code.
+func (p *pipe) fails(op string, err error) error {
+	return &net.OpError{Op: op, Net: "tcp", Source: p.LocalAddr(), Addr: p.RemoteAddr(), Err: err}
 }
 
 // stir says that the client has done something.
@@ -127,8 +135,7 @@ func (p *pipe) hangUp() {
 func (p *pipe) reset() {
 	p.mu.Lock()
 	if p.end == nil {
-		p.end = &net.OpError{Op: "read", Net: "tcp", Source: p.LocalAddr(), Addr: p.RemoteAddr(),
-			Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+		p.end = syscall.ECONNRESET
 		p.in = p.in[:0]
 	}
 	p.arrived.Broadcast()
@@ -172,7 +179,7 @@ func (p *pipe) SetReadDeadline(t time.Time) error {
 	p.deadline = t
 	switch {
 	case p.closed:
-		return net.ErrClosed
+		return p.fails("set", net.ErrClosed)
 	case !t.IsZero(): // else the alarm wakes readers that find nothing, unless it is set again first
 		p.timeout = time.Until(t)
 		p.wake(p.timeout)
