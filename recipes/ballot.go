@@ -80,8 +80,10 @@ func (t *Transaction) round(ctx context.Context, wait bool) (d Decision, err err
 }
 
 // awaitDecision waits for a site that leaves the votes to the coordinator. Until the site has voted, the transaction
-// may be withdrawn, and then the site's znode is deleted.
+// may be withdrawn, and then the site's znode is deleted. After a disconnect it looks again: if another object of the
+// site has forgotten the transaction, the decision may have come and gone, and then no watch fires.
 func (t *Transaction) awaitDecision(ctx context.Context, made <-chan zk.Event) error {
+	t.alarm.set(t.env)
 	data, _, err := t.on(ctx).Get(t.own)
 	var gone <-chan zk.Event
 	if err == nil && !final(string(data)) {
@@ -90,8 +92,7 @@ func (t *Transaction) awaitDecision(ctx context.Context, made <-chan zk.Event) e
 	if err != nil {
 		return err // zk.ErrNoNode: no decision will come
 	}
-	_, _, err = t.env.Await(ctx, made, gone)
-	return err
+	return t.alarm.await(ctx, t.env, made, gone)
 }
 
 // ballot holds the votes of a transaction as one participant sees them.

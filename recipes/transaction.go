@@ -345,8 +345,8 @@ func final(content string) bool { return content == voteYes || content == voteNo
 // Outcome waits for the decision and returns it. When ctx is done first it returns Undecided and ctx's error; see
 // Finish. The error is zk.ErrNoNode when the transaction has not begun, was withdrawn, or was forgotten by all, and may
 // be so when it was forgotten by this participant: a site that has voted yes never gets it before. An object that has
-// learned the decision goes on returning it. A participant that counts votes and waits for more leaves one channel of
-// [Env.SessionEvents] behind in each Transaction.
+// learned the decision goes on returning it. A participant that waits leaves one channel of [Env.SessionEvents] behind
+// in each Transaction.
 func (t *Transaction) Outcome(ctx context.Context) (Decision, error) { return t.settle(ctx, true) }
 
 // Finish ends the transaction without waiting for more votes: it is aborted unless all have voted yes or it is
