@@ -7,8 +7,11 @@ import (
 )
 
 // announce creates the sign of life, whose data is a GUID. It is not made again when its session ends: then the site
-// has failed.
+// has failed. So an object that has joined has nothing to do; a try that was given up would make it forget its sign.
 func (t *Transaction) announce(ctx context.Context) error {
+	if t.joined {
+		return nil
+	}
 	version, err := t.afterGivenUp(ctx)
 	if err != nil {
 		return err

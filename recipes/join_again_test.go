@@ -2,6 +2,7 @@ package recipes_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -86,4 +87,29 @@ func TestAJoinAfterOneThatWasGivenUpIsNotMisledByThePast(t *testing.T) {
 		begun = true
 		a.until(func() bool { return joined })
 	})
+}
+
+// A second Join that is given up does not make the object forget the sign of life of the first.
+func TestAnObjectThatHasJoinedKnowsOfItsSignOfLife(t *testing.T) {
+	h := play(t, nil, func(a actor) {
+		c := a.transaction(recipes.EphemeralSites, "")
+		a.is("Begin", c.Begin(ctx, nil, "a"), nil)
+		conn := &swallowsMulti{Conn: a.Conn}
+		s := recipes.NewTransaction(conn, a.env, "/app/tx",
+			recipes.TransactionOptions{Form: recipes.EphemeralSites, Site: "a"})
+		_, err := s.Join(ctx)
+		a.is("Join", err, nil)
+		soon, cancel := context.WithCancel(ctx)
+		conn.giveUp = cancel
+		s.Join(soon)
+		cancel()
+		if want := []string{"/app/tx/live-a"}; !slices.Equal(s.Znodes(), want) {
+			a.t.Errorf("knows of %q, want %q", s.Znodes(), want)
+		}
+		conn.giveUp = nil
+		a.is("Vote", s.Vote(ctx, true), nil)
+		a.decides(recipes.Committed, s.Outcome)
+		a.is("Forget", s.Forget(ctx), nil)
+	})
+	nothingLeft(t, h)
 }
