@@ -2,10 +2,13 @@ package recipes_test
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/model/history"
 	"zksim/recipes"
 )
 
@@ -64,4 +67,26 @@ func TestAnItemMayBeGoneWhoseConsumerWasClosedMeanwhile(t *testing.T) {
 			a.t.Errorf("Ack: %v, though the item was removed", err)
 		}
 	})
+}
+
+// Nobody can undo what was under way when the connection was closed, and only its ephemeral znodes end with the
+// session.
+func TestWhatLastsMayStayWhenTheConnectionIsClosed(t *testing.T) {
+	h := play(t, nil, func(a actor) {
+		n := recipes.NewNames(closedMeanwhile{a.Conn}, a.env, "/names", recipes.NamesOptions{})
+		a.is("Register", n.Register(ctx, "x", nil), zk.ErrClosing)
+	}, func(a actor) {
+		c := recipes.NewTaskClient(closedMeanwhile{a.Conn}, a.env, "/pool", recipes.PoolOptions{})
+		a.is("makeFolders", a.submit(a.client(), "done").Forget(ctx), nil)
+		_, err := c.Submit(ctx, nil)
+		a.is("Submit", err, zk.ErrClosing)
+	}, func(a actor) {
+		tx := recipes.NewTransaction(closedMeanwhile{a.Conn}, a.env, "/tx", recipes.TransactionOptions{})
+		a.is("Begin", tx.Begin(ctx, nil, "a"), zk.ErrClosing)
+	})
+	for _, want := range []string{"/names/x", "/pool/tasks/task-", "/tx"} {
+		if !slices.ContainsFunc(h.Tree, func(n history.Node) bool { return strings.HasPrefix(n.Path, want) }) {
+			t.Errorf("%s is not there", want)
+		}
+	}
 }

@@ -85,7 +85,8 @@ func NewNames(conn Conn, env Env, dir string, opt NamesOptions) *Names {
 
 // Register registers a name, or returns ErrNameTaken if it is registered already. The name must be one that a znode
 // can have and must not begin with "_c_"; else the error is zk.ErrInvalidPath. When ctx is done before the outcome is
-// known, what may have been registered is removed in the background; until then the name may be taken.
+// known, what may have been registered is removed in the background; until then the name may be taken. If the
+// connection is closed meanwhile, the name may stay registered.
 func (n *Names) Register(ctx context.Context, name string, data []byte) error {
 	if !n.valid(name) {
 		return zk.ErrInvalidPath

@@ -52,7 +52,8 @@ func NewTaskClient(conn Conn, env Env, dir string, opt PoolOptions) *TaskClient 
 
 // Submit hands in a task. The data must be 1 kB shorter than a packet may be (1 MB, unless jute.maxbuffer says
 // otherwise): if the request that gives them to a worker is too long, the pool comes to a standstill. After an error,
-// such as ctx's, there is no task, or it is being forgotten in the background; it may be executed all the same.
+// such as ctx's, there is no task, or it is being forgotten in the background; it may be executed all the same. But
+// nobody forgets it if the connection is closed meanwhile.
 func (c *TaskClient) Submit(ctx context.Context, data []byte) (task *Task, err error) {
 	t := c.Task("task-" + c.env.UUID())
 	defer Forget(c.env)(&t.id, &err)

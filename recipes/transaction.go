@@ -152,7 +152,7 @@ func (t *Transaction) live() string { return t.path("live-" + t.opt.Site) }
 // already is one of that name, zk.ErrBadArguments when there is no site, or two of the same name, or a name is empty
 // or contains a slash, and ErrRole if the object is a site's. When ctx is done first it returns ctx's error; a
 // transaction that was begun nevertheless is withdrawn in the background or, if a site has already voted, or joined
-// with EphemeralSites, finished and forgotten by the coordinator.
+// with EphemeralSites, finished and forgotten by the coordinator. If the connection is closed meanwhile, it may stay.
 func (t *Transaction) Begin(ctx context.Context, data []byte, sites ...string) (err error) {
 	if t.opt.Site != "" {
 		return ErrRole
