@@ -50,8 +50,8 @@ type Counter struct {
 	opt  CounterOptions
 }
 
-// NewCounter returns the counter on the znode path, which the first change creates when it is missing. Changes need
-// permission to read and write it, and to create and delete its children.
+// NewCounter returns the counter on the znode path, which must not be "/". The first change creates it when it is
+// missing. Changes need permission to read and write it, and to create and delete its children.
 func NewCounter(conn Conn, env Env, path string, opt CounterOptions) *Counter {
 	opt.ACL = open(opt.ACL)
 	return &Counter{session{conn, env}, path, opt}

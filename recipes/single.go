@@ -25,6 +25,8 @@ import (
 // # Fan-out
 //
 // A release notifies every waiter, and all but one in vain.
+//
+// A SingleNodeLock is for one goroutine at a time, and is not re-entrant; see [Lock].
 type SingleNodeLock struct {
 	session
 	dir   string
@@ -34,8 +36,7 @@ type SingleNodeLock struct {
 	alarm alarm
 }
 
-// NewSingleNodeLock returns a lock on the znodes below dir, which Lock creates
-// when it is missing.
+// NewSingleNodeLock returns a lock on the znodes below dir, which must not be "/". Lock creates it when it is missing.
 func NewSingleNodeLock(conn Conn, env Env, dir string, opt LockOptions) *SingleNodeLock {
 	opt.ACL = open(opt.ACL)
 	return &SingleNodeLock{session: session{conn, env}, dir: dir, opt: opt}
