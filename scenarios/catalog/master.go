@@ -141,8 +141,8 @@ func submitAndWait(p *engine.Process, submit submitter, count int) error {
 	}
 	o := p.Register(func() []string { return nil })
 	tasks := map[int64]task{}
-	first := int64(p.ID * 100)
-	for value := first; value < first+int64(count); value++ {
+	for i := range count {
+		value := taskNumber(p.ID, i)
 		ctx, end := p.Interruptible()
 		o.Record(history.Event{Kind: history.Invoke, Op: "submit", Value: value})
 		t, err := submit(ctx, []byte(strconv.FormatInt(value, 10)))
@@ -157,7 +157,8 @@ func submitAndWait(p *engine.Process, submit submitter, count int) error {
 		o.Record(history.Event{Kind: history.Return, Op: "submit", Value: value, Path: t.ID()})
 		tasks[value] = t
 	}
-	for value := first; value < first+int64(count); value++ {
+	for i := range count {
+		value := taskNumber(p.ID, i)
 		t := tasks[value]
 		if t == nil {
 			continue
@@ -179,6 +180,9 @@ func submitAndWait(p *engine.Process, submit submitter, count int) error {
 	}
 	return nil
 }
+
+// taskNumber numbers the n-th task of a client. No two tasks have one number, as with the items of queues.
+func taskNumber(client, n int) int64 { return int64(n/100*100_000 + client*100 + n%100) }
 
 // doTasks is the part of a worker. It ends with ctx's error.
 func doTasks(ctx context.Context, p *engine.Process, o engine.Object, w taskWorker) error {

@@ -71,3 +71,21 @@ func TestAConsumerThatHasMissedAnItemIsSeenBeforeTheNextOneComes(t *testing.T) {
 	}
 	t.Logf("%d runs of 300", seen)
 }
+
+// No two items or tasks have one number, however many rounds there are: a checker would take the second for the first.
+func TestItemsAndTasksHoldInManyRounds(t *testing.T) {
+	r := engine.NewRunner()
+	defer r.Close()
+	for name, rounds := range map[string]int{"queue/queue": 120, "queue/claims": 120, "priority-queue/queue": 120,
+		"priority-queue/claims": 120, "master/pool": 250} {
+		s, err := Named(name).Sized(0, rounds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range uint64(2) {
+			if res := r.Seed(&s, seed+1); res.Verdict.Level != checkers.OK {
+				t.Errorf("%s, seed %d: %s", name, seed+1, res.Verdict)
+			}
+		}
+	}
+}

@@ -106,7 +106,13 @@ type QueueItem interface {
 }
 
 // ItemPriority returns the priority of an item, which is part of the item's number.
-func ItemPriority(item int64) int64 { return item / 10_000 }
+func ItemPriority(item int64) int64 { return item / 10_000 % 100 }
+
+// itemNumber numbers the n-th item that a client puts. No two items have one number, however many clients and rounds
+// there are: the digits for the client and for n do not overlap.
+func itemNumber(client int, n int64) int64 {
+	return n/100*1_000_000 + (9+n%2)*10_000 + int64(client)*100 + n%100
+}
 
 // worker is a client of a queue.
 type worker struct {
@@ -298,7 +304,7 @@ func (w *worker) put() (ok bool) {
 	for {
 		recipes.Keep(w.p.Env, &w.puts)
 		w.puts++
-		item := (9+w.puts%2)*10_000 + int64(w.p.ID)*100 + w.puts
+		item := itemNumber(w.p.ID, w.puts)
 		_, ok, err := w.do("put", item, func(ctx context.Context) (int64, error) {
 			return item, w.q.Put(ctx, strconv.AppendInt(nil, item, 10), ItemPriority(item))
 		})
