@@ -14,6 +14,7 @@ import (
 type Vocabulary struct {
 	open  bool // any word
 	known map[word]bool
+	items bool // a checker tells the items of a queue apart
 }
 
 type word struct {
@@ -29,13 +30,15 @@ func VocabularyOf(all []Checker, free []string) Vocabulary {
 	for _, c := range all {
 		x, ok := c.(Declaring)
 		if !ok {
-			return Vocabulary{open: true}
+			v.open = true
+			continue
 		}
 		for _, w := range x.Needs().Words {
 			v.known[word{w.Op, w.Class}] = true
+			v.items = v.items || w.Op == "put"
 		}
 	}
-	v.open = len(v.known) == 0
+	v.open = v.open || len(v.known) == 0
 	for _, op := range free {
 		for c := range classes {
 			v.known[word{op, c}] = true
@@ -44,13 +47,17 @@ func VocabularyOf(all []Checker, free []string) Vocabulary {
 	return v
 }
 
-// Unfit says why the operations of a history cannot be judged. Either no checker knows the word of one, or an object
-// begins one while the same goes on there, as when goroutines share it. Unfit returns "" if they can be judged.
+// Unfit says why the operations of a history cannot be judged. No checker knows the word of one, an object begins one
+// while the same goes on there, as when goroutines share it, or an item is put whose number was put before. Unfit
+// returns "" if they can be judged.
 func (v *Vocabulary) Unfit(h *history.History) string {
 	if why := v.unknown(h); why != "" {
 		return fmt.Sprintf("no checker knows %s; a word that nobody is to judge belongs in Scenario.Words", why)
 	}
-	return overlap(h)
+	if why := overlap(h); why != "" || !v.items {
+		return why
+	}
+	return repeated(h)
 }
 
 // unknown returns the first word of a history that nobody knows, and those that are known: `the operation "tryacquire";

@@ -12,7 +12,7 @@ import (
 // queueWords returns the words of queues. The checker does not judge others.
 func queueWords(others ...string) []Word {
 	all := slices.Concat(
-		judged("puts the item in Value, a number, which is the data of its znode", "put"),
+		judged("puts the item in Value, a number that no other put has, which is the data of its znode", "put"),
 		judged("removes an item; answered by it", "take", "trytake"),
 		judged("gets an item that stays until it is acknowledged; answered by it", "claim", "tryclaim"),
 		judged("removes the claimed item in Value", "ack"),
