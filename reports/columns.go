@@ -96,7 +96,7 @@ func (t *grid) passage(p passage) {
 	var whole []string
 	at := -1
 	if p.Step > 0 {
-		at = t.follows.server(p.Step)
+		at = t.follows.at[p.Step]
 	}
 	for _, l := range p.Lines {
 		for _, word := range strings.FieldsFunc(l.Text, isBreak) {
@@ -133,8 +133,8 @@ func (t *grid) cell(p passage, l line, at int) (int, string) {
 	switch {
 	case l.Class == errorLine:
 		return -1, l.Text
-	case l.Class == txnLine && p.Step > 0 && t.follows.leads(p.Step) >= 0:
-		return t.follows.leads(p.Step), l.Text
+	case l.Class == txnLine && p.Step > 0 && t.follows.leader[p.Step] >= 0:
+		return t.follows.leader[p.Step], l.Text
 	case l.Class == txnLine:
 		return 0, l.Text
 	case l.Class == faultLine && l.Client > 0:

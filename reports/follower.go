@@ -12,7 +12,7 @@ type follower struct {
 	trace   *history.Trace
 	servers int
 	at      []int // by step: the server that acts; -1: none
-	leader  []int // by step: the one that leads
+	leader  []int // by step: the one that leads; -1: none
 	// recorded says that no servers can be told apart: one stands for the ensemble.
 	recorded bool
 }
@@ -76,12 +76,6 @@ func (x *follower) leading(standing map[string][]string) int {
 	}
 	return -1
 }
-
-// leads returns the server that leads in a step, -1 if none does.
-func (x *follower) leads(step int) int { return x.leader[step] }
-
-// server returns the server that acts in a step, -1 if none does.
-func (x *follower) server(step int) int { return x.at[step] }
 
 // serverOf returns the number of a server, from 0, by its name, or -1 if it is no server.
 func serverOf(name string) int {

@@ -110,7 +110,7 @@ var appliesTxn = regexp.MustCompile(`applies zxid (0x[0-9a-f]+)`)
 // step adds what a transition does at a server.
 func (x *chart) step(i int, s *history.Step) {
 	verb, _, _ := strings.Cut(s.Name, " ")
-	at := x.follows.server(i)
+	at := x.follows.at[i]
 	x.serving = x.executed(s)
 	switch {
 	case at < 0 || x.follows.recorded:
@@ -238,7 +238,7 @@ func (x *chart) struck(c int32) []cause {
 
 // committed adds a txn, at the leader. The first of several with one zxid stands for all.
 func (x *chart) committed(v *history.Event, i int, text string) {
-	at := max(0, x.follows.leads(i))
+	at := max(0, x.follows.leader[i])
 	var after []cause
 	p := x.serving
 	if x.follows.recorded { // a history does not say which one
@@ -305,7 +305,7 @@ func (x *chart) known(zxid int64, i int, kind string) []cause {
 		return nil
 	}
 	causes := []cause{{txn, kind}}
-	if at := x.follows.server(i); at >= 0 {
+	if at := x.follows.at[i]; at >= 0 {
 		if m, ok := x.applied[[2]int64{int64(at), zxid}]; ok && m != txn {
 			causes = append(causes, cause{m, kind})
 		}
