@@ -53,17 +53,8 @@ type grid struct {
 
 func newGrid(w io.Writer, f *Failure, columns int) *grid {
 	t := &grid{used: map[string]bool{}, out: bufio.NewWriter(w), follows: newFollower(f)}
-	for k := range t.follows.servers {
-		t.heads = append(t.heads, fmt.Sprintf("s%d", k+1))
-	}
-	if t.follows.recorded {
-		t.heads[0] = "ensemble"
-	}
-	t.servers = len(t.heads)
-	for c := range f.History.Clients {
-		t.heads = append(t.heads, client(int32(c+1)))
-	}
-	n := max(1, len(t.heads))
+	t.heads, t.servers = t.follows.hosts(f.History.Clients), t.follows.servers
+	n := len(t.heads)
 	t.width = max(narrowest, (columns-stepWidth)/n-3)
 	t.total = stepWidth + n*(t.width+3)
 	return t

@@ -77,6 +77,20 @@ func (x *follower) leading(standing map[string][]string) int {
 	return -1
 }
 
+// hosts are the names of the servers and of that many clients.
+func (x *follower) hosts(clients int) (names []string) {
+	for k := range x.servers {
+		names = append(names, fmt.Sprintf("s%d", k+1))
+	}
+	if x.recorded {
+		names[0] = "ensemble"
+	}
+	for c := range clients {
+		names = append(names, client(int32(c+1)))
+	}
+	return names
+}
+
 // serverOf returns the number of a server, from 0, by its name, or -1 if it is no server.
 func serverOf(name string) int {
 	k := 0

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -66,18 +65,10 @@ const faultHost = 0
 // newChart reads a failure, or any other run. A recorded one has a single server, the ensemble.
 func newChart(f *Failure) *chart {
 	x := &chart{names: newNames(f.History, f.Trace), follows: newFollower(f), history: f.History,
-		hosts: []string{"faults"}, calls: make([][]*pending, f.History.Clients+1),
-		cut: make([][]*pending, f.History.Clients+1), txns: map[int64]int{}, applied: map[[2]int64]int{}}
+		calls: make([][]*pending, f.History.Clients+1),
+		cut:   make([][]*pending, f.History.Clients+1), txns: map[int64]int{}, applied: map[[2]int64]int{}}
 	x.servers = x.follows.servers
-	for k := range x.servers {
-		x.hosts = append(x.hosts, fmt.Sprintf("s%d", k+1))
-	}
-	if x.follows.recorded {
-		x.hosts[1] = "ensemble"
-	}
-	for c := range f.History.Clients {
-		x.hosts = append(x.hosts, client(int32(c+1)))
-	}
+	x.hosts = append([]string{"faults"}, x.follows.hosts(f.History.Clients)...)
 	next := 0
 	for i := 0; i <= len(f.Trace.Steps); i++ {
 		x.fault = -1
