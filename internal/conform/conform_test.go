@@ -93,12 +93,12 @@ func TestASequenceIsAFunctionOfItsSeed(t *testing.T) {
 // zeros always makes the first choice, ones that are shrunk to nothing by rapid.
 type zeros struct{}
 
-func (zeros) Draw(int) int { return 0 }
+func (zeros) IntN(int) int { return 0 }
 
 // last always makes the last choice.
 type last struct{}
 
-func (last) Draw(n int) int { return n - 1 }
+func (last) IntN(n int) int { return n - 1 }
 
 func TestTheGeneratorEndsWhateverTheChoices(t *testing.T) {
 	for _, source := range []Source{zeros{}, last{}} {

@@ -11,8 +11,8 @@ import (
 
 // Source makes the choices of a sequence.
 type Source interface {
-	// Draw returns a number from 0 to n-1. n is at least 1.
-	Draw(n int) int
+	// IntN returns a number from 0 to n-1. n is at least 1.
+	IntN(n int) int
 }
 
 // aim is the outcome that an operation is meant to have.
@@ -96,12 +96,12 @@ type generator struct {
 
 func newGenerator(source Source, servers int, local bool) *generator {
 	return &generator{sketch: newSketch(), source: source, servers: servers, local: local,
-		clients: firstClients + source.Draw(2)}
+		clients: firstClients + source.IntN(2)}
 }
 
-func (g *generator) chance(percent int) bool { return g.source.Draw(100) < percent }
+func (g *generator) chance(percent int) bool { return g.source.IntN(100) < percent }
 
-func pick[T any](g *generator, list []T) T { return list[g.source.Draw(len(list))] }
+func pick[T any](g *generator, list []T) T { return list[g.source.IntN(len(list))] }
 
 // next returns an operation that the stage allows.
 func (g *generator) next() Op {
@@ -113,7 +113,7 @@ func (g *generator) next() Op {
 		total += w.weight
 	}
 	for range patientDraws {
-		n := g.source.Draw(total)
+		n := g.source.IntN(total)
 		for _, w := range weights {
 			if n -= w.weight; n >= 0 {
 				continue
@@ -132,13 +132,13 @@ func (g *generator) next() Op {
 
 func (g *generator) open() Op {
 	g.opened++
-	return Op{Session: g.opened, Kind: Open, Server: g.source.Draw(g.servers)}
+	return Op{Session: g.opened, Kind: Open, Server: g.source.IntN(g.servers)}
 }
 
 // revive makes sure that a client has a connection.
 func (g *generator) revive() Op {
 	if list := g.in(disconnected, expired); len(list) > 0 {
-		return Op{Session: pick(g, list), Kind: Reconnect, Server: g.source.Draw(g.servers)}
+		return Op{Session: pick(g, list), Kind: Reconnect, Server: g.source.IntN(g.servers)}
 	}
 	if g.opened < maxClients {
 		return g.open()
@@ -169,7 +169,7 @@ func (g *generator) operation(kind Kind) (Op, bool) {
 	}
 	o := Op{Session: pick(g, list), Kind: kind}
 	if kind == Expire || kind == Reconnect {
-		o.Server = g.source.Draw(g.servers)
+		o.Server = g.source.IntN(g.servers)
 	}
 	return o, true
 }
@@ -200,7 +200,7 @@ func (g *generator) call(kind Kind) (Op, bool) {
 	}
 	client := pick(g, who)
 	o := Op{Kind: kind}
-	if n := bigOneIn[kind]; n > 0 && g.source.Draw(n) == 0 {
+	if n := bigOneIn[kind]; n > 0 && g.source.IntN(n) == 0 {
 		a = tooBig
 	}
 	switch kind {
@@ -306,7 +306,7 @@ func (g *generator) version(o *Op, a aim) *int32 {
 
 func (g *generator) data() *string {
 	texts := []string{"", "x", "yy", "zzz", strings.Repeat("long", 40)}
-	n := g.source.Draw(len(texts) + 1)
+	n := g.source.IntN(len(texts) + 1)
 	if n == len(texts) {
 		return nil
 	}

@@ -23,7 +23,7 @@ func (g *generator) create(o *Op, client int, a aim) {
 	o.Data = g.data()
 	o.ACL = g.acl(a, guardRate)
 	if o.Kind == CreateTTL {
-		o.TTL = 3_600_000 + int64(g.source.Draw(3)) // no znode expires while the sequence runs
+		o.TTL = 3_600_000 + int64(g.source.IntN(3)) // no znode expires while the sequence runs
 		if a == oddTTL {
 			o.TTL = pick(g, []int64{0, -1, -7, 1 << 40, 1<<40 - 1 - 1<<41})
 		}
@@ -153,7 +153,7 @@ func (g *generator) fresh(client int, seq bool) string {
 	if seq {
 		return join(p, pick(g, sequential))
 	}
-	first := g.source.Draw(len(names))
+	first := g.source.IntN(len(names))
 	for i := range names {
 		if path := join(p, names[(first+i)%len(names)]); g.znodes[path] == nil {
 			return path
@@ -228,14 +228,14 @@ func (g *generator) odd(kind Kind) (path string, outside bool) {
 // multi makes a multi in which at most one part aims at a failure.
 func (g *generator) multi(client int, a aim) Op {
 	o := Op{Kind: Multi}
-	n := 1 + g.source.Draw(4)
+	n := 1 + g.source.IntN(4)
 	switch a {
 	case oddFlags:
 		return g.oddMulti(client)
 	case tooBig:
 		return Op{Kind: Multi, Ops: []Op{g.one(pick(g, []Kind{Create, Set}), client, tooBig)}}
 	}
-	culprit := g.source.Draw(n)
+	culprit := g.source.IntN(n)
 	before := g.sketch.znodes
 	g.sketch.znodes = g.copied()
 	for i := range n {
@@ -268,7 +268,7 @@ func fitting(a aim) []Kind {
 // container or TTL znode.
 func (g *generator) oddMulti(client int) Op {
 	o := Op{Kind: Multi}
-	switch g.source.Draw(6) {
+	switch g.source.IntN(6) {
 	case 0:
 	case 1:
 		o.Ops = []Op{g.one(Create, client, success), g.one(Get, client, success)}

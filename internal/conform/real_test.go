@@ -56,7 +56,7 @@ func TestTheSimulatorIsZooKeeper(t *testing.T) {
 // choices is a source that rapid shrinks.
 type choices struct{ t *rapid.T }
 
-func (c choices) Draw(n int) int { return rapid.IntRange(0, n-1).Draw(c.t, "choice") }
+func (c choices) IntN(n int) int { return rapid.IntRange(0, n-1).Draw(c.t, "choice") }
 
 func TestTheSimulatorIsZooKeeperWhateverRapidThinksOf(t *testing.T) {
 	addrs := start(t, 1)

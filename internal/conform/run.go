@@ -109,16 +109,11 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return rep, nil
 }
 
-// dice is the source of choices for the command line.
-type dice struct{ *rand.Rand }
-
-func newDice(seed uint64) dice {
+// newDice returns the source of choices for the command line.
+func newDice(seed uint64) *rand.Rand {
 	const stream = 0x636f6e666f726d // "conform"
-	return dice{rand.New(rand.NewPCG(seed, stream))}
+	return rand.New(rand.NewPCG(seed, stream))
 }
-
-// Draw implements [Source].
-func (d dice) Draw(n int) int { return d.IntN(n) }
 
 // loopback reports whether all servers see this machine at 127.0.0.1.
 func loopback(servers []string) bool {
