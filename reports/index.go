@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed" // the style and the text of the index
 	"fmt"
@@ -162,12 +161,7 @@ func WriteIndex(w io.Writer, x *Index) error {
 			page.Open = append(page.Open, *r)
 		}
 	}
-	var b bytes.Buffer // a template that fails has written half of the page
-	if err := indexTemplate.Execute(&b, page); err != nil {
-		return fmt.Errorf("reports: %w", err)
-	}
-	_, err := w.Write(b.Bytes())
-	return err
+	return fill(w, indexTemplate, page)
 }
 
 // failures returns all failures of the row.

@@ -86,8 +86,13 @@ type data struct {
 // WritePage writes index.html: one file that needs nothing else, and can be read
 // without its script.
 func WritePage(w io.Writer, f *Failure) error {
-	var b bytes.Buffer // a template that fails has written half of the page
-	if err := pageTemplate.Execute(&b, newPage(f)); err != nil {
+	return fill(w, pageTemplate, newPage(f))
+}
+
+// fill writes what a template makes of data. A template that fails has made half of a page, so nothing is written then.
+func fill(w io.Writer, t *template.Template, data any) error {
+	var b bytes.Buffer
+	if err := t.Execute(&b, data); err != nil {
 		return fmt.Errorf("reports: %w", err)
 	}
 	_, err := w.Write(b.Bytes())
