@@ -163,15 +163,12 @@ func (p *picture) servers(tops map[int64]float64) {
 			Step: int(e.Step)}, sign)
 		tops[e.Zxid] = p.Shapes[len(p.Shapes)-1].Y
 	}
-	if !p.f.elects() {
-		p.lane("s1", 0, l.height())
-		for k := 2; k <= p.f.Report.Servers; k++ {
-			p.follower(k)
-		}
-		return
+	leader, first := "s1", 2
+	if p.f.elects() {
+		leader, first = "leader", 1
 	}
-	p.lane("leader", 0, l.height())
-	for k := 1; k <= p.f.Report.Servers; k++ {
+	p.lane(leader, 0, l.height())
+	for k := first; k <= p.f.Report.Servers; k++ {
 		p.follower(k)
 	}
 }
@@ -189,6 +186,9 @@ func (p *picture) follower(k int) {
 	name := fmt.Sprintf("s%d", k)
 	y := p.Height + 10
 	cut := 0
+	back := func(step int) {
+		p.bar(span{from: cut, to: step, class: "cutoff", text: "cut off", title: name + " is cut off from the leader"}, y-7)
+	}
 	for i := range p.f.Trace.Steps {
 		step := &p.f.Trace.Steps[i]
 		for _, r := range step.Rows {
@@ -198,8 +198,7 @@ func (p *picture) follower(k int) {
 			if off := r.Cells[1] == "yes"; off && cut == 0 {
 				cut = i + 1
 			} else if !off && cut > 0 {
-				p.bar(span{from: cut, to: i + 1, class: "cutoff", text: "cut off", title: name + " is cut off from the leader"},
-					y-7)
+				back(i + 1)
 				cut = 0
 			}
 		}
@@ -208,7 +207,7 @@ func (p *picture) follower(k int) {
 		}
 	}
 	if cut > 0 {
-		p.bar(span{from: cut, to: p.last, class: "cutoff", text: "cut off", title: name + " is cut off from the leader"}, y-7)
+		back(p.last)
 	}
 	p.lane(name, 0, 20)
 }
