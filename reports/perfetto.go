@@ -128,7 +128,7 @@ func (t *traceWriter) moments(x *chart) {
 
 // spans writes what lasts, for each client.
 func (t *traceWriter) spans(f *Failure, x *chart) {
-	all := newSpans(f, len(f.Trace.Steps))
+	all := newSpans(f)
 	for host := 1 + x.servers; host < len(x.hosts); host++ {
 		next := momentTrack + 1
 		next = t.lasting(x, host, next, "session", all.sessions)

@@ -101,7 +101,7 @@ func draw(f *Failure, n *names, first, last int) *picture {
 	if !f.live() {
 		p.servers(tops)
 	}
-	s := newSpans(f, len(f.Trace.Steps))
+	s := newSpans(f)
 	p.clients(s)
 	p.arrows(tops)
 	p.axis()

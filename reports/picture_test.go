@@ -220,7 +220,7 @@ func TestWhoIsNotifiedInVain(t *testing.T) {
 
 func TestBarsEndWithWhatEndsThem(t *testing.T) {
 	closed := errors.New("zk: connection closed")
-	f := &Failure{Trace: &history.Trace{}, History: &history.History{Clients: 2,
+	f := &Failure{Trace: &history.Trace{Steps: make([]history.Step, 12)}, History: &history.History{Clients: 2,
 		Waiting: []history.Waiting{{Client: 2, Paths: []string{"/a"}}}, Events: []history.Event{
 			{Kind: history.Session, Client: 1, Step: 1, Op: "StateHasSession", Session: 1},
 			{Kind: history.Invoke, Client: 1, Object: 1, Step: 1, Op: "lock"},
@@ -240,7 +240,7 @@ func TestBarsEndWithWhatEndsThem(t *testing.T) {
 			{Kind: history.Crashed, Client: 1, Step: 10},
 		}}}
 	var got []string
-	s := newSpans(f, 12)
+	s := newSpans(f)
 	for _, list := range [][]span{s.sessions, s.beliefs, s.operations, s.calls} {
 		for _, x := range list {
 			got = append(got, fmt.Sprintf("c%d %d-%d %s %s", x.client, x.from, x.to, x.class, x.text))

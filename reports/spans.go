@@ -20,12 +20,11 @@ type span struct {
 // spans are the bars of a picture, by the rows of a lane.
 type spans struct {
 	sessions, beliefs, operations, calls []span
-	end                                  int
 }
 
-// newSpans finds what lasts in a history of that many steps.
-func newSpans(f *Failure, steps int) *spans {
-	s := &spans{end: steps}
+// newSpans finds what lasts in a run.
+func newSpans(f *Failure) *spans {
+	s := &spans{}
 	h := f.History
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -47,7 +46,7 @@ func newSpans(f *Failure, steps int) *spans {
 	for _, list := range [][]span{s.sessions, s.beliefs, s.operations, s.calls} {
 		for i := range list {
 			if list[i].open {
-				list[i].to = steps
+				list[i].to = len(f.Trace.Steps)
 			}
 		}
 	}
