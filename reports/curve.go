@@ -51,8 +51,8 @@ func (p *picture) chances() {
 
 // decision writes what the step that decides is, beside the step.
 func (p *picture) decision(w *history.Futures) {
-	name := cut([]rune(p.text(w.Name)), longestName)
-	text := fmt.Sprintf("decides: %s, from %s to %s", string(name), history.Percent(w.Chance(w.Step-1)),
+	name := Within(p.text(w.Name), longestName)
+	text := fmt.Sprintf("decides: %s, from %s to %s", name, history.Percent(w.Chance(w.Step-1)),
 		history.Percent(w.Chance(w.Step)))
 	x := p.x(w.Step) + p.Pitch/2 + gap
 	if width := 1.12 * p.width(text); x+width > p.Width { // it is bold

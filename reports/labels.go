@@ -37,7 +37,7 @@ func (l *labels) height() float64 { return 8 + rowHeight*float64(max(1, len(l.en
 // that is wider than the wider side of the picture is cut, or it would begin outside.
 func (p *picture) mark(l *labels, s shape, sign string) {
 	x := p.x(s.Step)
-	label := string(cut([]rune(p.text(s.Text)), int((max(l.edge-x, x)-10)/letter)))
+	label := Within(p.text(s.Text), int((max(l.edge-x, x)-10)/letter))
 	row, at, labelled := l.place(x, p.width(label)-4)
 	if !labelled {
 		row, _, _ = l.place(x, 0)

@@ -279,31 +279,23 @@ func (p *picture) bar(x span, y float64) {
 	width = max(width-1.5, 4)
 	p.add(shape{Kind: "rect", Class: "bar " + x.class, X: left, Y: y, W: width, H: barHeight, Title: x.title,
 		Client: x.client, Step: max(x.from, p.first)})
-	text := []rune(p.text(x.text))
-	room, class := int((width-6)/letter), "in "+x.class
-	if x.class == "belief" && len(text) > room && left+width+p.width(x.text) < p.Width {
-		left, room, class = left+width, len(text), "beside"
+	text := p.text(x.text)
+	letters, room, class := utf8.RuneCountInString(text), int((width-6)/letter), "in "+x.class
+	if x.class == "belief" && letters > room && left+width+p.width(x.text) < p.Width {
+		left, room, class = left+width, letters, "beside"
 	}
-	if room < 3 && len(text) > room {
+	if room < 3 && letters > room {
 		return
 	}
-	text = cut(text, room)
-	again := max(repeated, 2*p.width(string(text)))
+	text = Within(text, room)
+	again := max(repeated, 2*p.width(text))
 	for at := left + 4; ; at += again { // a long bar can be read wherever one has scrolled to
-		p.add(shape{Kind: "text", Class: class, X: at, Y: y + barHeight/2 + 0.5, Text: string(text), Title: x.title,
+		p.add(shape{Kind: "text", Class: class, X: at, Y: y + barHeight/2 + 0.5, Text: text, Title: x.title,
 			Client: x.client, Step: max(x.from, p.first)})
-		if class == "beside" || p.Width == pictureWidth || at+again+p.width(string(text)) > left+width {
+		if class == "beside" || p.Width == pictureWidth || at+again+p.width(text) > left+width {
 			return
 		}
 	}
-}
-
-// cut shortens a text to at most room letters.
-func cut(text []rune, room int) []rune {
-	if len(text) <= room {
-		return text
-	}
-	return append(text[:room-1:room-1], '…')
 }
 
 // top is where a client's lane begins.
