@@ -64,7 +64,6 @@ const Format = "zksim report 1"
 func (r *Report) Write(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	e.SetEscapeHTML(true)
 	return e.Encode(r)
 }
 
@@ -121,27 +120,18 @@ func WriteHistory(w io.Writer, h *history.History) error {
 		if e.Err != nil {
 			line.Err = e.Err.Error()
 		}
-		if err := enc.Encode(line); err != nil {
-			return err
-		}
+		enc.Encode(line)
 	}
 	for _, x := range h.Waiting {
-		if err := enc.Encode(map[string]any{"kind": "waiting", "client": client(x.Client), "where": x.Where,
-			"paths": append([]string{}, x.Paths...)}); err != nil {
-			return err
-		}
+		enc.Encode(map[string]any{"kind": "waiting", "client": client(x.Client), "where": x.Where,
+			"paths": append([]string{}, x.Paths...)})
 	}
 	for _, n := range h.Tree {
-		if err := enc.Encode(map[string]any{"kind": "znode", "path": n.Path, "owner": hex(n.Owner),
-			"czxid": n.Czxid}); err != nil {
-			return err
-		}
+		enc.Encode(map[string]any{"kind": "znode", "path": n.Path, "owner": hex(n.Owner), "czxid": n.Czxid})
 	}
 	lines := len(h.Events) + len(h.Waiting) + len(h.Tree)
-	if err := enc.Encode(map[string]any{"kind": endKind, "lines": lines}); err != nil {
-		return err
-	}
-	return b.Flush()
+	enc.Encode(map[string]any{"kind": endKind, "lines": lines})
+	return b.Flush() // fails if any write did
 }
 
 func client(n int32) string {
