@@ -301,11 +301,8 @@ func groupsOf(h *history.History, log []txnlog.Txn, root string, who map[int64]i
 			}
 		}
 		for _, c := range changesAt(&t, owners) {
-			if c.Path != root && !strings.HasPrefix(c.Path, root+"/") {
-				continue
-			}
-			if c.Path == root {
-				continue // the folder itself
+			if !strings.HasPrefix(c.Path, root+"/") {
+				continue // not in the folder
 			}
 			e := history.Event{Client: author, Path: c.Path, Data: c.Data, Zxid: t.Zxid, Proposed: true}
 			switch c.Op {
