@@ -1,5 +1,5 @@
-// Package ensemble runs scenarios on a real ensemble, with real clients: [RunLive] for a verdict, [Observe] for a
-// history of everything that was said on the wire.
+// Package ensemble runs scenarios on a real ensemble, with real clients: [RunLive] for a verdict, [Ensemble.Observe]
+// for a history of everything that was said on the wire.
 package ensemble
 
 import (

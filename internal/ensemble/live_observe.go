@@ -14,11 +14,12 @@ import (
 	"zksim/model/history"
 	"zksim/recipes/live"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/herd"
 )
 
-// Observation is a run on a real ensemble that is still in progress, as heard on the connections of its clients. All
+// observation is a run on a real ensemble that is still in progress, as heard on the connections of its clients. All
 // methods may be called concurrently.
-type Observation struct {
+type observation struct {
 	host    *liveHost
 	taps    []*wire.Tap
 	clients []*live.Client
@@ -44,19 +45,17 @@ func (c *clock) step() int32 {
 // Observe runs a scenario on a real ensemble until watch returns. Then it cancels the contexts and closes the
 // connections of programs that still run; they must end. The returned history has, besides what programs record,
 // everything that was said on the wire, see [wire.Causes]. The returned times are those of its steps since the programs
-// began. Observe fails when a connection is lost, or a program has given up. Of the options it uses Servers, Clients
-// and Ours.
-func Observe(ctx context.Context, s *engine.Scenario, o LiveOptions,
-	watch func(ctx context.Context, x *Observation) error) (*history.History, []time.Duration, error) {
-	if o.Clients == 0 {
-		o.Clients = s.Clients
-	}
+// began. Observe fails when a connection is lost, or a program has given up.
+func (e Ensemble) Observe(
+	ctx context.Context, s *engine.Scenario, watch func(ctx context.Context, run herd.Run) error,
+) (*history.History, []time.Duration, error) {
+	o := LiveOptions{Servers: e}
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 	h := &liveHost{ctx: inner, times: &clock{begin: time.Now()}}
-	h.history.Reset(o.Clients)
-	x := &Observation{host: h, heard: make([]time.Time, o.Clients), clients: make([]*live.Client, o.Clients),
-		taps: make([]*wire.Tap, o.Clients)}
+	h.history.Reset(s.Clients)
+	x := &observation{host: h, heard: make([]time.Time, s.Clients), clients: make([]*live.Client, s.Clients),
+		taps: make([]*wire.Tap, s.Clients)}
 	silent := func(c net.Conn) (net.Conn, error) {
 		return (&wire.Tap{Packet: x.packet, Hear: func(history.Event) {}, Broken: func(error) {}}).Conn(c), nil
 	}
@@ -94,7 +93,7 @@ const endLimit = 10 * time.Second
 const dialers = 16
 
 // dial connects all clients.
-func (x *Observation) dial(ctx context.Context, o LiveOptions) error {
+func (x *observation) dial(ctx context.Context, o LiveOptions) error {
 	errs := make([]error, len(x.clients))
 	for first := 0; first < len(x.clients); first += dialers {
 		var wg sync.WaitGroup
@@ -125,7 +124,7 @@ func tapping(tap func(net.Conn) (net.Conn, error)) live.Options {
 }
 
 // listen taps the only connection that client i may have.
-func (x *Observation) listen(i int, c net.Conn) (net.Conn, error) {
+func (x *observation) listen(i int, c net.Conn) (net.Conn, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.heard[i].IsZero() {
@@ -137,7 +136,7 @@ func (x *Observation) listen(i int, c net.Conn) (net.Conn, error) {
 	return x.taps[i].Conn(c), nil
 }
 
-func (x *Observation) tap(i int) *wire.Tap {
+func (x *observation) tap(i int) *wire.Tap {
 	return &wire.Tap{Client: int32(i + 1),
 		Hear: func(e history.Event) {
 			x.mu.Lock()
@@ -153,7 +152,7 @@ func (x *Observation) tap(i int) *wire.Tap {
 		}}
 }
 
-func (x *Observation) packet(sent bool) {
+func (x *observation) packet(sent bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if sent {
@@ -162,7 +161,7 @@ func (x *Observation) packet(sent bool) {
 }
 
 // start starts the programs; the channel is closed when all have ended.
-func (x *Observation) start(s *engine.Scenario) <-chan struct{} {
+func (x *observation) start(s *engine.Scenario) <-chan struct{} {
 	var wg sync.WaitGroup
 	for i, c := range x.clients {
 		p := engine.Process{Conn: c, Env: c.Env(), ID: i + 1, Clients: len(x.clients)}.On(x.host, x.host.root,
@@ -178,7 +177,7 @@ func (x *Observation) start(s *engine.Scenario) <-chan struct{} {
 }
 
 // hangUp closes all connections, in parallel. It can be called again.
-func (x *Observation) hangUp() {
+func (x *observation) hangUp() {
 	var wg sync.WaitGroup
 	for _, c := range x.clients {
 		if c != nil {
@@ -189,11 +188,11 @@ func (x *Observation) hangUp() {
 }
 
 // Elapsed returns the time since the programs began.
-func (x *Observation) Elapsed() time.Duration { return time.Since(x.host.times.begin) }
+func (x *observation) Elapsed() time.Duration { return time.Since(x.host.times.begin) }
 
 // Idle returns how long the first n clients have said and heard nothing. It is 0 while one of them waits for an answer.
 // Pings do not count.
-func (x *Observation) Idle(n int) time.Duration {
+func (x *observation) Idle(n int) time.Duration {
 	for _, t := range x.taps[:n] {
 		if t.Open() > 0 {
 			return 0
@@ -207,14 +206,14 @@ func (x *Observation) Idle(n int) time.Duration {
 
 // Sent returns how many packets were sent by the clients and by the one that prepared the run, including handshakes and
 // pings.
-func (x *Observation) Sent() int64 {
+func (x *observation) Sent() int64 {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.sent
 }
 
 // Failure returns what has gone wrong so far: a lost connection, or a program that gave up.
-func (x *Observation) Failure() error {
+func (x *observation) Failure() error {
 	x.host.mu.Lock()
 	defer x.host.mu.Unlock()
 	for c := range x.clients {
