@@ -186,10 +186,8 @@ func (c *comparison) states(o *Op, real, sim map[string][]string) {
 
 // clients returns the keys of both maps in order.
 func clients(a, b map[string][]string) []string {
-	all := maps.Clone(a)
-	if all == nil {
-		all = map[string][]string{}
-	}
+	all := map[string][]string{}
+	maps.Copy(all, a)
 	maps.Copy(all, b)
 	return slices.Sorted(maps.Keys(all))
 }

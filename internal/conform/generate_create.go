@@ -2,6 +2,7 @@ package conform
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/go-zookeeper/zk"
 
@@ -131,15 +132,7 @@ func (g *generator) parents(client int) []string {
 	return list
 }
 
-func depth(path string) int {
-	n := 0
-	for i := range path {
-		if path[i] == '/' && i+1 < len(path) {
-			n++
-		}
-	}
-	return n
-}
+func depth(path string) int { return strings.Count(strings.TrimSuffix(path, "/"), "/") }
 
 // fresh returns a path without a znode, if possible.
 func (g *generator) fresh(client int, seq bool) string {

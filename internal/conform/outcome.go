@@ -62,7 +62,6 @@ type watch struct {
 	step    int // of the operation
 	client  int
 	kind    watchKind
-	path    string
 	channel <-chan zk.Event
 }
 
@@ -120,7 +119,7 @@ func call(c recipes.Conn, o *Op, root string, owner func(int64) string) (out Out
 	out.Err = errorText(err)
 	out.Stat = statOf(stat, owner)
 	if ch != nil {
-		w = &watch{client: o.Session, kind: kind, path: path, channel: ch}
+		w = &watch{client: o.Session, kind: kind, channel: ch}
 		out.armed = kind
 	}
 	return out, w
