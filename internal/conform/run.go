@@ -12,14 +12,14 @@ import (
 	"zksim/sim"
 )
 
-// Options are the settings of [Run]. Only Servers must be set.
+// Options are the settings of [Run]. Servers and Ops must be set.
 type Options struct {
 	// Servers are the addresses of a standalone server or of all members of an ensemble. The simulated ensemble has the
 	// same size. Containers and expired TTL znodes should not be cleaned up while sequences run. The default interval of a
 	// minute makes that unlikely.
 	Servers []string
 
-	Ops  int        // least number of operations to execute; 0 means 2000
+	Ops  int        // least number of operations to execute
 	Like model.Like // product whose semantics the simulated servers have
 	Seed uint64     // of the first sequence; each next one adds 1
 
@@ -33,7 +33,6 @@ type Options struct {
 const SequenceOps = 60
 
 const (
-	defaultOps  = 2000
 	shrinkTries = 120
 	maxFailures = 10
 )
@@ -62,9 +61,6 @@ type Report struct {
 // differences. An error means that the comparison could not be made, or wraps ctx.Err(). The report covers what was
 // compared until then, or is nil.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	if o.Ops == 0 {
-		o.Ops = defaultOps
-	}
 	begin := time.Now()
 	dial, cancel := context.WithTimeout(ctx, patience)
 	e, err := connect(dial, o.Servers)
