@@ -54,7 +54,6 @@ type Ensemble struct {
 	resets   int
 	before   []string // violations found at resets
 	earlier  earlier
-	stats    stats
 	origin   []model.ID // of the last connection; the next one often has the same
 	activity uint64     // requests since the beginning or the last Reset
 	last     time.Time  // of the last request
@@ -118,7 +117,7 @@ func (e *Ensemble) begin() {
 	e.sessions, e.urgent, e.strikes = map[int64]*session{}, map[sim.Kind]bool{}, nil
 	e.hold, e.pending, e.striking, e.leader = holds{}, nil, false, 0
 	e.record.reset(e.options.Events, e.options.Record)
-	e.stats, e.activity = stats{}, 0
+	e.activity = 0
 	for k := range e.nodes {
 		n := &e.nodes[k]
 		n.stopped, n.killed, n.stats = false, false, stats{}
