@@ -454,14 +454,14 @@ func (e *Ensemble) snapshot() (State, []model.Znode) {
 		Struck: append([]Strike{}, e.strikes...), Rules: e.rules()}
 	stores := e.world.Stores()
 	for k := range e.nodes {
-		x.Servers = append(x.Servers, ServerState{Name: "s" + itoa(k+1), Addr: e.addrs[k], Mode: e.mode(k),
+		x.Servers = append(x.Servers, ServerState{Name: fmt.Sprintf("s%d", k+1), Addr: e.addrs[k], Mode: e.mode(k),
 			Zxid: hex(stores[k].Zxid()), Behind: e.world.Behind(k), Stopped: e.nodes[k].stopped, Killed: e.nodes[k].killed,
 			Deposed: e.world.Deposed() == k, Connections: len(e.at(k))})
 	}
 	for _, s := range e.ordered() {
 		v := SessionState{Client: s.client.Name(), Session: hex(s.id), Timeout: s.timeout.Milliseconds()}
 		if s.conn != nil {
-			v.Server = "s" + itoa(s.conn.server+1)
+			v.Server = fmt.Sprintf("s%d", s.conn.server+1)
 			for _, w := range stores[s.conn.server].Watches(s.client.ServerConn()) {
 				v.Watches = append(v.Watches, w.Path)
 			}

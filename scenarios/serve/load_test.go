@@ -8,6 +8,7 @@ import (
 	"net"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -111,7 +112,7 @@ func newLoad(b *testing.B, addr string, phase, n int) *load {
 	l := &load{root: fmt.Sprintf("/%d-", phase)}
 	for i := range n {
 		c := client(b, 30*time.Second, addr)
-		if _, err := c.Create(l.root+itoa(i), []byte("data"), 0, open); err != nil {
+		if _, err := c.Create(l.root+strconv.Itoa(i), []byte("data"), 0, open); err != nil {
 			b.Fatal(err)
 		}
 		l.clients = append(l.clients, c)
@@ -133,7 +134,7 @@ func (l *load) round(b *testing.B, op string) float64 {
 	var wg sync.WaitGroup
 	for i, c := range l.clients {
 		wg.Go(func() {
-			path := l.root + itoa(i)
+			path := l.root + strconv.Itoa(i)
 			for k := range total / n {
 				var err error
 				switch op {

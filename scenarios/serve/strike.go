@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -23,7 +24,7 @@ type Strike struct {
 func (x *Strike) String() string {
 	s := x.Fault
 	if x.Client > 0 {
-		s += " c" + itoa(x.Client)
+		s += fmt.Sprintf(" c%d", x.Client)
 	}
 	if x.Op != "" {
 		s += " " + x.Op + " " + x.Path

@@ -7,14 +7,11 @@ import (
 	"maps"
 	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"zksim/model"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // version is the version of the server whose behaviour package model has.
 const version = "3.8.0-zksim"
