@@ -17,28 +17,7 @@ import (
 	"zksim/scenarios/prove"
 )
 
-// contestant is a way to look for the flaw of a mutant. Each number gives another hunt, which returns how many
-// schedules it ran until it caught the mutant or gave up.
-type contestant struct {
-	name string
-	hunt func(ctx context.Context, r *engine.Runner, s *engine.Scenario, number uint64) (schedules uint64, caught bool)
-}
-
-// contestants returns the contestants of the page. The others are compared with the first.
-func contestants() []contestant {
-	var all []contestant
-	for _, strategy := range engine.Strategies {
-		all = append(all, contestant{string(strategy),
-			func(ctx context.Context, r *engine.Runner, s *engine.Scenario, number uint64) (uint64, bool) {
-				r.Strategy = strategy
-				took, steps := chase(ctx, r, s, number)
-				return took, steps > 0
-			}})
-	}
-	return all
-}
-
-// strategies prints a Markdown page that compares the strategies on the mutants.
+// strategies prints a Markdown page that compares the strategies on the mutants, the others with the first.
 func strategies(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("strategies")
 	pattern := f.String("run", "", "only mutants whose names match this regular expression")
@@ -58,16 +37,19 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 	if len(mutants) == 0 {
 		return 0, fmt.Errorf("none of these is a mutant; \"%s list\" shows what must be caught", a.command)
 	}
-	all := contestants()
 	rows := make([][]effort, len(mutants))
 	proofs := make([]attempt, len(mutants))
 	errs := make([]error, len(mutants))
 	done := make([]bool, len(mutants))
-	bar := a.progress("strategies", "measurements", int64(len(mutants)*(len(all)+1)))
+	bar := a.progress("strategies", "measurements", int64(len(mutants)*(len(engine.Strategies)+1)))
 	defer bar.clear()
 	onEachCore(mutants, func(i int, s *engine.Scenario) {
-		for _, c := range all {
-			rows[i] = append(rows[i], c.measure(ctx, s, *reps))
+		for _, strategy := range engine.Strategies {
+			rows[i] = append(rows[i], measure(ctx, s, *reps, func(r *engine.Runner, number uint64) (uint64, bool) {
+				r.Strategy = strategy
+				took, steps := chase(ctx, r, s, number)
+				return took, steps > 0
+			}))
 			bar.add()
 		}
 		proofs[i], errs[i] = refute(ctx, s)
@@ -82,7 +64,7 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 		a.interrupted("strategies", undone(mutants, done))
 		return exitInconclusive, nil
 	}
-	return exitHeld, writeStrategies(a, all, mutants, rows, proofs, *reps)
+	return exitHeld, writeStrategies(a, mutants, rows, proofs, *reps)
 }
 
 // effort is what a strategy needed to catch a mutant: medians over its hunts.
@@ -92,9 +74,12 @@ type effort struct {
 	escaped   int // hunts that were given up; they count with what they took
 }
 
-// measure lets a contestant hunt a mutant, until ctx is done. The goroutine keeps its thread, so that the thread's CPU
-// time is that of the hunt alone.
-func (c contestant) measure(ctx context.Context, s *engine.Scenario, reps int) (e effort) {
+// measure hunts a mutant, until ctx is done. Each number gives another hunt, which returns how many schedules it ran
+// until it caught the mutant or gave up. The goroutine keeps its thread, so that the thread's CPU time is that of the
+// hunt alone.
+func measure(
+	ctx context.Context, s *engine.Scenario, reps int, hunt func(r *engine.Runner, number uint64) (uint64, bool),
+) (e effort) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	r := engine.NewRunner()
@@ -106,7 +91,7 @@ func (c contestant) measure(ctx context.Context, s *engine.Scenario, reps int) (
 	var cpu []time.Duration
 	for number := range uint64(reps) {
 		began := threadTime()
-		n, caught := c.hunt(ctx, r, s, number)
+		n, caught := hunt(r, number)
 		if ctx.Err() != nil {
 			return effort{}
 		}
@@ -148,12 +133,11 @@ reaches new states, so novelty tells little. It does help Go's fuzzer, which beg
 otherwise see only which code of the recipe has run.
 `
 
-func writeStrategies(a *app, all []contestant, mutants []*engine.Scenario, rows [][]effort, proofs []attempt,
-	reps int) error {
+func writeStrategies(a *app, mutants []*engine.Scenario, rows [][]effort, proofs []attempt, reps int) error {
 	var b strings.Builder
 	name := a.called()
 	hunts := history.Counted(reps, "hunt")
-	text := fmt.Sprintf(strategiesHead, hunts, all[0].name, apart, name, someStates, name, a.command)
+	text := fmt.Sprintf(strategiesHead, hunts, engine.Strategies[0], apart, name, someStates, name, a.command)
 	number, rule := numberColumn(mutants)
 	if rule != "" {
 		text += strategiesTail
@@ -162,13 +146,13 @@ func writeStrategies(a *app, all []contestant, mutants []*engine.Scenario, rows 
 		b.WriteString(wrapped("", paragraph, "", pageColumns) + "\n")
 	}
 	fmt.Fprintf(&b, "|%s scenario |", number(nil))
-	for i, c := range all {
-		fmt.Fprintf(&b, " %s |", c.name)
+	for i, strategy := range engine.Strategies {
+		fmt.Fprintf(&b, " %s |", strategy)
 		if i > 0 {
 			b.WriteString(" CPU |")
 		}
 	}
-	b.WriteString(" exhaustive |\n|" + rule + strings.Repeat("---|", 1+2*len(all)) + "\n")
+	b.WriteString(" exhaustive |\n|" + rule + strings.Repeat("---|", 1+2*len(engine.Strategies)) + "\n")
 	for i, s := range mutants {
 		fmt.Fprintf(&b, "|%s `%s` |", number(s), s.Name)
 		for k, e := range rows[i] {
@@ -184,7 +168,7 @@ func writeStrategies(a *app, all []contestant, mutants []*engine.Scenario, rows 
 		fmt.Fprintf(&b, " %s |\n", proofs[i])
 	}
 	b.WriteString("|" + strings.Repeat(" |", strings.Count(rule, "|")) + " geometric mean |")
-	for k := range all {
+	for k := range engine.Strategies {
 		schedules, cpu := 0.0, 0.0
 		for _, row := range rows {
 			schedules += math.Log(float64(row[k].schedules)) / float64(len(rows))

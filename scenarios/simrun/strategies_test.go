@@ -79,7 +79,7 @@ func TestThePageOfTheStrategiesIsWhatTheToolPrints(t *testing.T) {
 func TestTheStrategiesAreComparedWithTheFirst(t *testing.T) {
 	rows := strategiesPage(t, "-reps", "2", "-run", "^lock/ignore-exists$")
 	number := regexp.MustCompile(`^[0-9.]+(e[+-][0-9]+)?$`)
-	if len(rows) != 2 || rows[0][1] != "lock/ignore-exists" || len(rows[0]) != 2+2*len(contestants()) {
+	if len(rows) != 2 || rows[0][1] != "lock/ignore-exists" || len(rows[0]) != 2+2*len(engine.Strategies) {
 		t.Fatalf("got %v", rows)
 	}
 	for _, cell := range rows[0][2 : len(rows[0])-1] {
@@ -99,10 +99,8 @@ func TestTheStrategiesAreComparedWithTheFirst(t *testing.T) {
 func TestAHuntThatIsGivenUpEscapes(t *testing.T) {
 	s := *(&app{all: catalog.All}).mutants()[0]
 	s.Caught = []string{"nobody"}
-	c := contestant{"none", func(ctx context.Context, r *engine.Runner, s *engine.Scenario, number uint64) (uint64, bool) {
-		return 7, number == 0
-	}}
-	if e := c.measure(context.Background(), &s, 3); e.escaped != 2 || e.schedules != 7 {
+	hunt := func(_ *engine.Runner, number uint64) (uint64, bool) { return 7, number == 0 }
+	if e := measure(context.Background(), &s, 3, hunt); e.escaped != 2 || e.schedules != 7 {
 		t.Errorf("got %+v", e)
 	}
 }
