@@ -38,9 +38,7 @@ func (x *liveCheck) follow(ctx context.Context, a *app, s *engine.Scenario, r *l
 		fmt.Fprintf(a.out, "        simulated  none of %d runs under %q fails so\n", followSeeds, twin.Faults)
 		return nil
 	}
-	progress, end := a.shrinking("check", &twin, len(found.Failure.Schedule.Names))
-	f, err := pipeline.Explain(ctx, &twin, &found.Failure, found.Where(), progress)
-	end()
+	f, err := x.explain(ctx, a, &twin, &found.Failure, found.Where())
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,12 @@ func shrink(ctx context.Context, a *app, args []string) (int, error) {
 	name := a.fileName(file)
 	ctx, stop := listen(ctx)
 	defer stop()
-	small, err := a.shrunk(ctx, "shrink", s, schedule, *attempts)
+	o, end := a.shrinking("shrink", s, len(schedule.Names))
+	o.Attempts = *attempts
+	r := engine.NewRunner()
+	defer r.Close()
+	small, err := r.Shrink(ctx, s, schedule, o)
+	end()
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", name, err)
 	}
@@ -60,18 +65,6 @@ func shrink(ctx context.Context, a *app, args []string) (int, error) {
 		return exitInconclusive, err
 	}
 	return exitHeld, err
-}
-
-// shrunk makes a schedule smaller, and shows progress on a terminal.
-func (a *app) shrunk(
-	ctx context.Context, command string, s *engine.Scenario, full engine.Schedule, attempts int,
-) (engine.Shrunk, error) {
-	o, end := a.shrinking(command, s, len(full.Names))
-	defer end()
-	o.Attempts = attempts
-	r := engine.NewRunner()
-	defer r.Close()
-	return r.Shrink(ctx, s, full, o)
 }
 
 // shrinking returns options that show on a terminal the progress of shrinking a run of that many steps, and end, which
