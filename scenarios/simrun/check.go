@@ -209,10 +209,15 @@ func (c *checkFlags) share(n int) time.Duration {
 
 // seedsOf returns the seeds of a scenario: the requested ones, or the default.
 func (c *checkFlags) seedsOf(s *engine.Scenario, asked engine.Range) engine.Range {
-	if c.seeds == "" {
-		return c.defaultSeeds(s)
+	switch {
+	case c.seeds != "":
+		return asked
+	case c.duration > 0:
+		return engine.Range{First: 1, Last: 1 << 62}
+	case s.Broken():
+		return engine.Range{First: 1, Last: brokenSeeds}
 	}
-	return asked
+	return engine.Range{First: 1, Last: goodSeeds}
 }
 
 // parameters are what the parts of this check have in common.
@@ -240,16 +245,6 @@ func (c *checkFlags) unended(ctx context.Context, rec *recorder) string {
 		return failedFast
 	}
 	return c.ended
-}
-
-func (c *checkFlags) defaultSeeds(s *engine.Scenario) engine.Range {
-	switch {
-	case c.duration > 0:
-		return engine.Range{First: 1, Last: 1 << 62}
-	case s.Broken():
-		return engine.Range{First: 1, Last: brokenSeeds}
-	}
-	return engine.Range{First: 1, Last: goodSeeds}
 }
 
 // scenario checks one scenario and prints its line.
