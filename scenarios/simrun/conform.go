@@ -69,8 +69,8 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 	if err != nil {
 		return 0, err
 	}
-	if err := files.Writable(c.out); err != nil {
-		return 0, fmt.Errorf("-o: %w", err)
+	if err := reportFolder(c.out); err != nil {
+		return 0, err
 	}
 	var page *output
 	if c.report != "" {
@@ -107,9 +107,7 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 	}
 	if interrupted {
 		a.interrupted("conform", nil)
-		if code == exitHeld {
-			code = exitInconclusive
-		}
+		code = cmp.Or(code, exitInconclusive)
 	}
 	return code, errors.Join(err, unwritten(c.lost))
 }

@@ -18,7 +18,6 @@ import (
 
 	"zksim/internal/edit"
 	"zksim/internal/ensemble"
-	"zksim/internal/files"
 	"zksim/internal/zkserver"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
@@ -78,8 +77,8 @@ func herdEffect(ctx context.Context, a *app, args []string) (_ int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := files.Writable(f.out); err != nil {
-		return 0, fmt.Errorf("-o: %w", err)
+	if err := reportFolder(f.out); err != nil {
+		return 0, err
 	}
 	if s.real {
 		var stop func() error

@@ -357,9 +357,7 @@ func (c *proveFlags) verification(ctx context.Context, a *app, o prove.Options) 
 	}
 	if ctx.Err() != nil {
 		a.interrupted("prove", []string{c.verify})
-		if code == exitHeld {
-			code = exitInconclusive
-		}
+		code = cmp.Or(code, exitInconclusive)
 	}
 	return code, nil
 }
