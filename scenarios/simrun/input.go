@@ -13,15 +13,6 @@ type input struct {
 	io.ReadCloser
 }
 
-// newInput opens an input.
-func newInput(ctx context.Context, open func() (io.ReadCloser, error)) (io.ReadCloser, error) {
-	in, err := until(ctx, open)
-	if err != nil {
-		return nil, err
-	}
-	return input{ctx, in}, nil
-}
-
 // Read implements [io.Reader].
 func (x input) Read(p []byte) (int, error) {
 	own := make([]byte, len(p)) // the read may end later than this call

@@ -105,7 +105,7 @@ func (r *recorder) fails(ctx context.Context, err error) error {
 // end prints the last lines, ends the record and returns the exit status. An interrupted scenario has not held, and a
 // file that could not be written is an error.
 func (r *recorder) end(ctx context.Context, a *app, t *tally, text string, lost []error) (int, error) {
-	cut, undone, why := ctx.Err() != nil, r.undone(), failedFast
+	cut, undone, why := ctx.Err() != nil, slices.Concat(r.cut, r.todo), failedFast
 	failure := unwritten(lost)
 	if failure != nil {
 		r.fail("error", oneLine(failure.Error()))
@@ -118,7 +118,7 @@ func (r *recorder) end(ctx context.Context, a *app, t *tally, text string, lost 
 	if cut {
 		a.interrupted(r.root, undone)
 	}
-	code := t.code()
+	code := codes[t.worst()]
 	if cut {
 		code = cmp.Or(code, exitInconclusive)
 	}
@@ -216,9 +216,6 @@ func (r *recorder) each(
 	}
 	return nil
 }
-
-// undone returns the scenarios without a verdict.
-func (r *recorder) undone() []string { return slices.Concat(r.cut, r.todo) }
 
 func ending(name string, code int, took time.Duration) event {
 	seconds := took.Seconds()

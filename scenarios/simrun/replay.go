@@ -208,7 +208,11 @@ func (a *app) loadFrom(file string, text *bufio.Reader) (engine.Schedule, *engin
 // open opens a file for reading. "-" is the standard input, and the folder of a failure stands for the file inFolder in
 // it.
 func (a *app) open(file, inFolder string) (io.ReadCloser, error) {
-	return newInput(a.until, func() (io.ReadCloser, error) { return a.file(file, inFolder) })
+	in, err := until(a.until, func() (io.ReadCloser, error) { return a.file(file, inFolder) })
+	if err != nil {
+		return nil, err
+	}
+	return input{a.until, in}, nil
 }
 
 func (a *app) file(file, inFolder string) (io.ReadCloser, error) {

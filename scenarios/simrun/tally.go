@@ -41,9 +41,6 @@ func (t *tally) worst() engine.Status {
 	return engine.Held
 }
 
-// code is the exit status for all.
-func (t *tally) code() int { return codes[t.worst()] }
-
 // leave counts as held what the merge has to judge: another part may have reached a goal that this one has not.
 func (t *tally) leave(left tally) {
 	for status, n := range left {
