@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"zksim/reports"
 )
 
 const (
@@ -135,17 +137,15 @@ func (b *bar) room() int {
 
 // fit joins as many parts as fit. If the first does not fit, it is cut.
 func fit(parts []string, room int) string {
-	text := []rune(parts[0])
-	if len(text) > room {
-		return string(append(text[:max(0, room-1)], '…'))
-	}
+	text := reports.Within(parts[0], room)
 	for _, p := range parts[1:] {
-		if len(text)+2+utf8.RuneCountInString(p) > room {
+		longer := text + ", " + p
+		if utf8.RuneCountInString(longer) > room {
 			break
 		}
-		text = append(text, []rune(", "+p)...)
+		text = longer
 	}
-	return string(text)
+	return text
 }
 
 // erase removes the bar from the terminal, so that something can be printed there.
