@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"zksim/internal/plots"
+	"zksim/model/history"
 	"zksim/scenarios/herd"
 )
 
@@ -224,10 +225,7 @@ func (f *herdFigure) byClients(jobs []*job) (lines []plots.Line) {
 		all = tens
 	}
 	for _, clients := range all {
-		line := plots.Line{Name: fmt.Sprintf("%d clients", clients)}
-		if clients == 1 {
-			line.Name = "1 client"
-		}
+		line := plots.Line{Name: history.Counted(clients, "client")}
 		for _, variant := range f.variants {
 			for _, j := range jobs {
 				if j.Name == variant && j.clients == clients {
