@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -100,12 +99,9 @@ func debuggerFiles() (dir, start string, err error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", "", err
 	}
-	write := func(name, text string) error {
-		return files.Save(dir, name, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
-	}
 	script := filepath.Join(dir, "stop.star")
-	return dir, filepath.Join(dir, "start.txt"), errors.Join(write("stop.star", stopScript),
-		write("start.txt", "break zksim/scenarios/simrun.goOn\ncontinue\nsource "+script+"\n"))
+	return dir, filepath.Join(dir, "start.txt"), errors.Join(files.Save(dir, "stop.star", text(stopScript)),
+		files.Save(dir, "start.txt", text("break zksim/scenarios/simrun.goOn\ncontinue\nsource "+script+"\n")))
 }
 
 // debuggee returns how the debugger gets this program: built again without optimizations if go run has built it,
