@@ -42,11 +42,10 @@ type exit struct {
 // operands says what the arguments of a command are.
 type operands uint8
 
-// The kinds of operands: none, scenarios, files, or words of the command's own.
+// The kinds of operands: scenarios, words of the command's own, or others, such as files, which the shell completes.
 const (
-	noOperands operands = iota
+	_ operands = iota
 	scenarioOperands
-	fileOperands
 	shellOperands
 	commandOperands
 )
@@ -111,7 +110,7 @@ func runCommands() []command {
 				{"{it} prove {mutant} -json", "growing scopes until the mutant is refuted, as JSON", exitHeld},
 			}},
 		{name: "merge", args: "DIR...", doc: "combine the parts of a check or of proofs", run: mergeCommand,
-			listens: true, operands: fileOperands,
+			listens: true,
 			codes: []exit{judged[0], judged[1], {exitInconclusive, "inconclusive, or a part is missing or was interrupted"},
 				judged[3]},
 			more: "Combines the folders that check wrote with -shard and -o, or prove with -split or -obligations as well, " +
@@ -140,7 +139,7 @@ func scheduleCommands() []command {
 	one := []exit{{exitHeld, "everything held"}, {exitViolation, "a violation"}, {exitInconclusive, "inconclusive"},
 		{exitNondeterministic, "the schedule gave two different runs"}}
 	return []command{
-		{name: "replay", args: "FILE", doc: "run a schedule again", run: replay, operands: fileOperands, codes: one,
+		{name: "replay", args: "FILE", doc: "run a schedule again", run: replay, codes: one,
 			more: "Runs a schedule twice, compares the runs, and judges them. " + scheduleText + " A history cannot be " +
 				"run; -v, -columns, -perfetto and -shiviz show it.",
 			examples: []example{
@@ -149,7 +148,6 @@ func scheduleCommands() []command {
 				{"{it} replay -columns schedule.txt", "a table with a column per server and client", exitViolation},
 			}},
 		{name: "shrink", args: "FILE", doc: "print a minimal schedule that fails in the same way", run: shrink,
-			operands: fileOperands,
 			codes: []exit{statusDone, {exitInconclusive, "the schedule may not be minimal: interrupted, or " +
 				"-attempts was too low"}},
 			more: "Removes clients, rounds, faults and steps while the schedule still violates the same checker. " +
@@ -159,14 +157,12 @@ func scheduleCommands() []command {
 				{"{it} shrink schedule.full.txt | {it} replay -", "", exitViolation},
 			}},
 		{name: "why", args: "FILE", doc: "find the step that decides a failing schedule", run: why,
-			operands: fileOperands,
-			codes:    []exit{statusDone, statusCut, {exitNondeterministic, "the schedule gave two different runs"}},
+			codes: []exit{statusDone, statusCut, {exitNondeterministic, "the schedule gave two different runs"}},
 			more: "Runs random futures from each step of a schedule, and names the step at which their chance of " +
 				"failure rises most. " + scheduleText,
 			examples: []example{{"{it} why schedule.txt", "", exitHeld}}},
 		{name: "diff", args: "A B", doc: "find where two schedules or histories diverge", run: diff,
-			operands: fileOperands,
-			codes:    []exit{{exitHeld, "they are the same"}, {exitViolation, "they differ"}},
+			codes: []exit{{exitHeld, "they are the same"}, {exitViolation, "they differ"}},
 			more: "Compares two schedules of one scenario step by step, or two histories line by line. One of " +
 				"them may be -, standard input.",
 			examples: []example{
@@ -275,7 +271,7 @@ func commandNames() (names []string) {
 func exploreCommands() []command {
 	return []command{
 		{name: "explore", args: "FILE", doc: "walk through a run, transition by transition", run: exploreRun,
-			operands: fileOperands, codes: nothingElse,
+			codes: nothingElse,
 			more: "Shows the state of a run and the transitions that are possible. Keys take a transition, go back and " +
 				"forward, run to the end, and write the schedule; h lists them. Where there is no terminal, it reads lines " +
 				"from standard input instead. FILE is a schedule, and it starts after the last step; with -run it starts " +
@@ -299,7 +295,7 @@ func exploreCommands() []command {
 				{"{it} grep -words", "prints the words of patterns", exitHeld},
 			}},
 		{name: "explain", args: "FILE", doc: "find a simulated run that matches a recorded one", run: explainHistory,
-			listens: true, operands: fileOperands,
+			listens: true,
 			codes: []exit{{exitHeld, "there is such a schedule"},
 				{exitViolation, "there is none with these servers and one order of listings"},
 				{exitInconclusive, "none was found, but not all runs were tried"}},
@@ -311,7 +307,7 @@ func exploreCommands() []command {
 				{"{it} explain -o explained.txt run/history.jsonl", "", exitHeld},
 			}},
 		{name: "judge", args: "[FILE]", doc: "judge the traffic of clients in any language", run: judgeTraffic,
-			listens: true, operands: fileOperands,
+			listens: true,
 			codes: []exit{{exitHeld, "no violation"}, {exitViolation, "a violation"},
 				{exitInconclusive, "no client asked for anything, or some of it cannot be judged"}},
 			more: "Runs a proxy that passes all bytes between clients and a server unchanged. A signal ends it; then it " +
