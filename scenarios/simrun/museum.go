@@ -34,46 +34,43 @@ func museum(ctx context.Context, a *app, args []string) (int, error) {
 		return 0, errors.New("this program has no mutants: scenarios that some checker must catch")
 	}
 	rows := make([]museumRow, len(mutants))
-	done := make([]bool, len(mutants))
 	bar := a.progress("museum", "mutants", int64(len(mutants)))
 	defer bar.clear()
-	onEachCore(mutants, func(i int, s *engine.Scenario) {
+	undone := onEachCore(ctx, mutants, func(i int, s *engine.Scenario) {
 		if ctx.Err() == nil {
 			rows[i] = museumRow{s, hunts(ctx, s, engine.Random, *reps), hunts(ctx, s, engine.PCT, *reps)}
 		}
-		done[i] = ctx.Err() == nil
 		bar.add()
 	})
 	if ctx.Err() != nil {
 		bar.clear()
-		a.interrupted("museum", undone(mutants, done))
+		a.interrupted("museum", undone)
 		return exitInconclusive, nil
 	}
 	return exitHeld, writeMuseum(a, rows, *reps)
 }
 
-// undone returns the names of the scenarios that are not done.
-func undone(list []*engine.Scenario, done []bool) (names []string) {
-	for i, s := range list {
-		if !done[i] {
-			names = append(names, s.Name)
-		}
-	}
-	return names
-}
-
-// onEachCore calls f for each element of a list, as many at a time as there are cores.
-func onEachCore[T any](list []T, f func(i int, x T)) {
+// onEachCore calls f for each scenario of a list, as many at a time as there are cores. It returns the names of those
+// whose call had not ended when ctx was done.
+func onEachCore(ctx context.Context, list []*engine.Scenario, f func(i int, s *engine.Scenario)) (undone []string) {
 	var wg sync.WaitGroup
 	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, x := range list {
+	done := make([]bool, len(list))
+	for i, s := range list {
 		wg.Go(func() {
 			limit <- struct{}{}
 			defer func() { <-limit }()
-			f(i, x)
+			f(i, s)
+			done[i] = ctx.Err() == nil
 		})
 	}
 	wg.Wait()
+	for i, s := range list {
+		if !done[i] {
+			undone = append(undone, s.Name)
+		}
+	}
+	return undone
 }
 
 // museumRow is one row.

@@ -40,10 +40,9 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 	rows := make([][]effort, len(mutants))
 	proofs := make([]attempt, len(mutants))
 	errs := make([]error, len(mutants))
-	done := make([]bool, len(mutants))
 	bar := a.progress("strategies", "measurements", int64(len(mutants)*(len(engine.Strategies)+1)))
 	defer bar.clear()
-	onEachCore(mutants, func(i int, s *engine.Scenario) {
+	undone := onEachCore(ctx, mutants, func(i int, s *engine.Scenario) {
 		for _, strategy := range engine.Strategies {
 			rows[i] = append(rows[i], measure(ctx, s, *reps, func(r *engine.Runner, number uint64) (uint64, bool) {
 				r.Strategy = strategy
@@ -53,7 +52,6 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 			bar.add()
 		}
 		proofs[i], errs[i] = refute(ctx, s)
-		done[i] = ctx.Err() == nil
 		bar.add()
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -61,7 +59,7 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 	}
 	if ctx.Err() != nil {
 		bar.clear()
-		a.interrupted("strategies", undone(mutants, done))
+		a.interrupted("strategies", undone)
 		return exitInconclusive, nil
 	}
 	return exitHeld, writeStrategies(a, mutants, rows, proofs, *reps)
