@@ -24,8 +24,7 @@ import (
 
 func replay(ctx context.Context, a *app, args []string) (int, error) {
 	f := a.flags("replay")
-	verbose := f.Bool("v", false, "print what happens at each step")
-	v := views{story: verbose}
+	var v views
 	v.flags(f)
 	debugged := f.Int("debug", 0, "run Delve, and stop where the code of a client continues in this step")
 	stop := f.Int("stop", 0, "used by -debug: run once, and let the debugger stop before this step")

@@ -13,7 +13,7 @@ import (
 
 // views are the ways in which replay can show a run, besides its verdict.
 type views struct {
-	story, columns   *bool
+	story, columns   bool
 	perfetto, shiviz string
 	files            []view
 }
@@ -25,7 +25,8 @@ type view struct {
 }
 
 func (v *views) flags(f *flag.FlagSet) {
-	v.columns = f.Bool("columns", false, "print the run as a text table with a column per server and client")
+	f.BoolVar(&v.story, "v", false, "print what happens at each step")
+	f.BoolVar(&v.columns, "columns", false, "print the run as a text table with a column per server and client")
 	f.StringVar(&v.perfetto, "perfetto", "", "file for a JSON trace, for ui.perfetto.dev and chrome://tracing; - is "+
 		"standard output")
 	f.StringVar(&v.shiviz, "shiviz", "", "file for ShiViz, with vector clocks; - is standard output")
@@ -39,7 +40,7 @@ func (v *views) open(a *app, file string) error {
 	if err := separate(namedFile{"", file}, namedFile{"perfetto", v.perfetto}, namedFile{"shiviz", v.shiviz}); err != nil {
 		return err
 	}
-	if v.alone() && (*v.story || *v.columns) {
+	if v.alone() && (v.story || v.columns) {
 		return errors.New("-v and -columns write to the standard output, and so does a file -: expected one of them")
 	}
 	for _, x := range []struct {
@@ -62,16 +63,16 @@ func (v *views) open(a *app, file string) error {
 func (v *views) alone() bool { return v.perfetto == stdStream || v.shiviz == stdStream }
 
 // any reports whether anything is to be shown.
-func (v *views) any() bool { return *v.story || *v.columns || len(v.files) > 0 }
+func (v *views) any() bool { return v.story || v.columns || len(v.files) > 0 }
 
 // write shows a run.
 func (v *views) write(ctx context.Context, a *app, told *reports.Failure) error {
-	if *v.story {
+	if v.story {
 		if err := reports.WriteStory(a.out, told); err != nil {
 			return err
 		}
 	}
-	if *v.columns {
+	if v.columns {
 		if err := reports.WriteColumns(a.out, told, a.width()); err != nil {
 			return err
 		}
