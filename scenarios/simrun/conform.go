@@ -103,19 +103,15 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 	}
 	code, err := c.summary(a, rep)
 	if err == nil && page != nil {
-		err = page.write(context.WithoutCancel(ctx), c.page(a, rep, addrs).write)
+		text := &conformPage{servers: strings.Join(addrs, ","), report: rep, seed: c.seed, calls: callers(a.all),
+			command: a.command + " conform " + c.server(len(addrs))}
+		err = page.write(context.WithoutCancel(ctx), text.write)
 	}
 	if interrupted {
 		a.interrupted("conform", nil)
 		code = cmp.Or(code, exitInconclusive)
 	}
 	return code, errors.Join(err, unwritten(c.lost))
-}
-
-// page is the page of -report.
-func (c *conformFlags) page(a *app, rep *conform.Report, addrs []string) *conformPage {
-	return &conformPage{servers: strings.Join(addrs, ","), report: rep, seed: c.seed, calls: callers(a.all),
-		command: a.command + " conform " + c.server(len(addrs))}
 }
 
 // server returns the flags that say which servers are compared.

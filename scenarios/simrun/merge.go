@@ -149,7 +149,9 @@ func (c *mergeFlags) checks(ctx context.Context, a *app, parts *parts) (int, err
 		m.findings.end(m.check.circumstances(), p)
 		c.lose(m.findings.write(ctx))
 	}
-	return m.end(ctx, a, rec)
+	all := scenariosOf(m.sized)
+	m.rows = m.rowsOf(all, interrupted)
+	return m.ended(ctx, a, rec, len(all), m.findings.goneRows(), m.findings.summary(), "")
 }
 
 // complete refuses parts that lack runs without saying so.
@@ -386,13 +388,6 @@ func (m *merge) takeOver(a *app, s *engine.Scenario, f *mergedFailure, where str
 	fmt.Fprintf(a.out, "      reproduce  %s %s\n", a.command, reports.Printable(f.Again))
 	return &reports.RowFailure{Checker: f.Checker, Message: f.Message, Where: where, Decision: f.Decision,
 		Decides: f.Decides, Reproduce: []string{a.command + " " + f.Again}}, nil
-}
-
-// end writes the index, prints what is missing and how the findings have changed, and ends the record.
-func (m *merge) end(ctx context.Context, a *app, rec *recorder) (int, error) {
-	all := scenariosOf(m.sized)
-	m.rows = m.rowsOf(all, interrupted)
-	return m.ended(ctx, a, rec, len(all), m.findings.goneRows(), m.findings.summary(), "")
 }
 
 // ended writes the index of a merge of that many scenarios, prints what is missing and the texts before and after the
