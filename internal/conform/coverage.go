@@ -12,19 +12,16 @@ import (
 // Cell is one entry of the coverage table: an operation, the error that it ended with, and its effect on watches.
 type Cell struct{ Op, Err, Watch string }
 
-// Coverage counts which cells were reached.
-type Coverage struct{ counts map[Cell]int }
-
-// NewCoverage returns an empty table.
-func NewCoverage() *Coverage { return &Coverage{counts: map[Cell]int{}} }
+// Coverage counts how often cells were reached.
+type Coverage map[Cell]int
 
 // sequence counts the steps of a sequence by their outcomes on the real side.
-func (c *Coverage) sequence(q *Sequence) {
+func (c Coverage) sequence(q *Sequence) {
 	for i := range q.Steps {
 		o, out := &q.Steps[i].Op, &q.Steps[i].Real
 		cell := Cell{Op: row(o), Err: column(o, out)}
 		for _, cell.Watch = range watchEffects(out) {
-			c.counts[cell]++
+			c[cell]++
 		}
 	}
 }
@@ -137,12 +134,12 @@ var effects = func() []string {
 	return list
 }()
 
-// Reached returns how many of the reachable cells were reached.
-func (c *Coverage) Reached() (reached, reachable int) {
+// reached returns how many of the reachable cells were reached.
+func (c Coverage) reached() (reached, reachable int) {
 	for _, cell := range cells() {
 		if reason(cell) == "" {
 			reachable++
-			if c.counts[cell] > 0 {
+			if c[cell] > 0 {
 				reached++
 			}
 		}
@@ -150,15 +147,9 @@ func (c *Coverage) Reached() (reached, reachable int) {
 	return reached, reachable
 }
 
-// Percent returns the share of the reachable cells that was reached.
-func (c *Coverage) Percent() float64 {
-	reached, reachable := c.Reached()
-	return 100 * float64(reached) / float64(reachable)
-}
-
 // Write prints the table: by operation and error, the effects on watches and how often they happened. Then it prints
 // the cells that were never reached, and why the rest cannot be.
-func (c *Coverage) Write(w io.Writer) error {
+func (c Coverage) Write(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString("coverage: operation x error: effect on watches (times)\n")
 	var missing []Cell
@@ -169,7 +160,7 @@ func (c *Coverage) Write(w io.Writer) error {
 		if i == 0 || all[i-1].Op != cell.Op {
 			fmt.Fprintf(&b, "  %s\n", cell.Op)
 		}
-		n := c.counts[cell]
+		n := c[cell]
 		why := reason(cell)
 		switch {
 		case why != "" && reasons[why] == 0:
@@ -184,8 +175,9 @@ func (c *Coverage) Write(w io.Writer) error {
 			fmt.Fprintf(&b, "    %-24s %-16s %d\n", cell.Err, cell.Watch, n)
 		}
 	}
-	reached, reachable := c.Reached()
-	fmt.Fprintf(&b, "reached %d of %d reachable cells (%.1f%%)\n", reached, reachable, c.Percent())
+	reached, reachable := c.reached()
+	fmt.Fprintf(&b, "reached %d of %d reachable cells (%.1f%%)\n", reached, reachable,
+		100*float64(reached)/float64(reachable))
 	for _, cell := range missing {
 		fmt.Fprintf(&b, "  never reached: %s %s, watches: %s\n", cell.Op, cell.Err, cell.Watch)
 	}
@@ -201,9 +193,9 @@ func (c *Coverage) Write(w io.Writer) error {
 }
 
 // surprises returns the cells that were reached although the table says that they cannot be.
-func (c *Coverage) surprises() []Cell {
+func (c Coverage) surprises() []Cell {
 	var list []Cell
-	for cell := range c.counts {
+	for cell := range c {
 		if reason(cell) != "" || !slices.Contains(rows(), cell.Op) {
 			list = append(list, cell)
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 func TestTheTableNamesWhatWasReachedAndWhatNot(t *testing.T) {
-	c := NewCoverage()
+	c := Coverage{}
 	fired := firing{&watch{kind: dataWatch}, zk.Event{Type: zk.EventNodeDataChanged}}
 	c.sequence(&Sequence{Steps: []Step{
 		{Op: Op{Kind: Set}, Real: Outcome{fired: []firing{fired, fired}}},
@@ -23,15 +23,15 @@ func TestTheTableNamesWhatWasReachedAndWhatNot(t *testing.T) {
 		{"set", "OK", "data changed"}, {"existsW", "NONODE", "sets exist"}, {"create/wrong mode", "ErrInvalidFlags", "none"},
 		{"createTTL/unknown flags", unknownFlags, "none"},
 	} {
-		if c.counts[cell] != 1 || reason(cell) != "" {
-			t.Errorf("%v: %d times, %q", cell, c.counts[cell], reason(cell))
+		if c[cell] != 1 || reason(cell) != "" {
+			t.Errorf("%v: %d times, %q", cell, c[cell], reason(cell))
 		}
 	}
 	surprise := Cell{"sync", "SESSIONMOVED", "none"}
 	if got := c.surprises(); !slices.Equal(got, []Cell{surprise}) {
 		t.Errorf("surprises: %v", got)
 	}
-	reached, reachable := c.Reached()
+	reached, reachable := c.reached()
 	if reached != 4 || reachable < 200 {
 		t.Errorf("%d of %d", reached, reachable)
 	}

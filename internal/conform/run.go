@@ -53,7 +53,7 @@ type Report struct {
 	Sequences int
 	Ops       int // not counting those of shrinking
 	Failures  []Failure
-	Coverage  *Coverage
+	Coverage  Coverage
 	Elapsed   time.Duration
 }
 
@@ -71,7 +71,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	defer e.close()
 	b := newBench(e, o.Like)
 	defer b.world.Close()
-	rep := &Report{Servers: len(o.Servers), Coverage: NewCoverage()}
+	rep := &Report{Servers: len(o.Servers), Coverage: Coverage{}}
 	defer func() { rep.Elapsed = time.Since(begin) }()
 	for seed := o.Seed; rep.Ops < o.Ops && len(rep.Failures) < maxFailures; seed++ {
 		g := newGenerator(newDice(seed), len(o.Servers), loopback(o.Servers))

@@ -186,7 +186,7 @@ func TestConformTellsADifferenceInOneBlock(t *testing.T) {
 			t.Errorf("not JSON: %s", line)
 		}
 	}
-	rep := &conform.Report{Servers: 3, Ops: 60, Sequences: 1, Coverage: conform.NewCoverage(),
+	rep := &conform.Report{Servers: 3, Ops: 60, Sequences: 1, Coverage: conform.Coverage{},
 		Failures: []conform.Failure{f}}
 	if code, err := c.summary(a, rep); code != exitViolation || err != nil ||
 		!strings.HasSuffix(text.String(), ", 1 difference\n") {
