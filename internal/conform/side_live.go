@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -215,44 +216,33 @@ func (s *liveSide) end(ctx context.Context, c *liveClient, server int) error {
 // barrier waits until all servers have applied what was committed and every client has received the consequences. It
 // leaves no trace in the clients, because the zxids that they know decide what they are told after a reconnect.
 func (s *liveSide) barrier(ctx context.Context) error {
-	var group failing
-	if len(s.admins) > 1 {
-		for _, c := range s.admins {
-			group.start(func() error {
-				_, err := c.Sync("/")
-				return err
-			})
-		}
-		if err := group.wait(); err != nil {
+	var syncs, pings []func() error
+	for _, c := range s.admins {
+		syncs = append(syncs, func() error {
+			_, err := c.Sync("/")
 			return err
-		}
+		})
 	}
 	for _, c := range s.clients {
 		if !c.down && !c.closed {
-			group.start(func() error { return c.wire.ping(ctx) })
+			pings = append(pings, func() error { return c.wire.ping(ctx) })
 		}
 	}
-	return group.wait()
-}
-
-// failing is a group of goroutines that may fail; wait returns one of the errors.
-type failing struct {
-	sync.WaitGroup
-	mu  sync.Mutex
-	err error
-}
-
-func (g *failing) start(f func() error) {
-	g.Go(func() {
-		if err := f(); err != nil {
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			g.err = err
+	if len(syncs) > 1 {
+		if err := atOnce(syncs); err != nil {
+			return err
 		}
-	})
+	}
+	return atOnce(pings)
 }
 
-func (g *failing) wait() error {
-	g.Wait()
-	return g.err
+// atOnce calls all functions at the same time, and returns one of their errors.
+func atOnce(list []func() error) error {
+	errs := make([]error, len(list))
+	var group sync.WaitGroup
+	for i, f := range list {
+		group.Go(func() { errs[i] = f() })
+	}
+	group.Wait()
+	return cmp.Or(errs...)
 }
