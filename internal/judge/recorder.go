@@ -272,7 +272,7 @@ func (c *Connection) answer(packet []byte) error {
 		return err
 	}
 	for len(c.open) > 0 && c.open[0].xid != a.Xid && c.open[0].Op == model.OpCheck { // successful: see [model.Response]
-		c.take()
+		c.take(0)
 	}
 	if len(c.open) == 0 || c.open[0].xid != a.Xid {
 		if c.overtaken(a.Xid) {
@@ -283,7 +283,7 @@ func (c *Connection) answer(packet []byte) error {
 		}
 		return fmt.Errorf("an answer to request %d, which was not sent or is not the first", a.Xid)
 	}
-	x := c.take()
+	x := c.take(0)
 	if silent(x.Op) {
 		return nil
 	}
@@ -297,14 +297,12 @@ func (c *Connection) overtaken(xid int32) bool {
 	if i < 0 {
 		return false
 	}
-	c.remove(i)
+	c.take(i)
 	return true
 }
 
-// take removes the first of the open calls.
-func (c *Connection) take() call { return c.remove(0) }
-
-func (c *Connection) remove(i int) call {
+// take removes one of the open calls.
+func (c *Connection) take(i int) call {
 	x := c.open[i]
 	c.open = slices.Delete(c.open, i, i+1)
 	c.waiting -= x.size
@@ -323,14 +321,13 @@ func (c *Connection) answered(x *call, a *jute.Reply) error {
 		refusal = x.Refusal(&res)
 		c.changes(&x.request, &res, a.Zxid)
 	}
-	path := x.Path
 	switch {
 	case x.Op == model.OpCloseSession && a.Err == model.OK:
 		c.ended(a.Zxid)
 	case x.Op == model.OpSync && a.Err != model.OK:
 		c.unsynced()
 	}
-	reply := history.Event{Kind: history.Reply, Client: c.client, Op: sim.OpName(&x.request), Path: path, Zxid: a.Zxid,
+	reply := history.Event{Kind: history.Reply, Client: c.client, Op: sim.OpName(&x.request), Path: x.Path, Zxid: a.Zxid,
 		Err: refusal.Err(), Session: c.session}
 	if x.Op == model.OpGetChildren || x.Op == model.OpGetChildren2 {
 		reply.Data = strings.Join(res.Children, "/")
