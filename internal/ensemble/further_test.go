@@ -22,10 +22,10 @@ func TestEachConnectionOfAClientHasItsOwnSession(t *testing.T) {
 	}
 	defer e.Close()
 	x := &liveRun{host: &liveHost{}, o: LiveOptions{Servers: e.Addrs()}, who: map[int64]int32{},
-		taps: make([]*wire.Tap, 2), state: make([]zk.State, 2), closed: make([]bool, 2), session: make([]int64, 1)}
+		taps: make([]*wire.Tap, 2), state: make([]zk.State, 2), closed: make([]bool, 2)}
 	x.nemesis = nemesis.New(nemesis.Options{Clients: 1, Addrs: e.Addrs(), Diary: nemesis.NewDiary()})
 	defer x.nemesis.Heal(context.Background())
-	all := []live.Options{x.options(0), x.further(1, connection{1, 1})}
+	all := []live.Options{x.options(0, connection{client: 1}), x.options(1, connection{1, 1})}
 	var sessions []int64
 	for _, o := range all {
 		c, err := live.Dial(t.Context(), e.Addrs(), live.Options{Dial: o.Dial})
@@ -59,7 +59,7 @@ func TestAConnectionThatIsDownWhenItIsClosedIsNotWaitedFor(t *testing.T) {
 	x.nemesis = nemesis.New(nemesis.Options{Clients: 1, Addrs: e.Addrs(), Diary: nemesis.NewDiary()})
 	defer x.nemesis.Heal(context.Background())
 	of := connection{1, 1}
-	o := x.further(0, of)
+	o := x.options(0, of)
 	c, err := live.Dial(t.Context(), e.Addrs(), live.Options{Dial: o.Dial, OnSession: o.OnSession})
 	if err != nil {
 		t.Fatal(err)

@@ -50,7 +50,6 @@ type liveRun struct {
 	taps    []*wire.Tap     // of the connections of clients, further ones last
 	state   []zk.State      // of each connection
 	closed  []bool          // of each connection: its session was closed
-	session []int64         // by client; 0: none, or the client knows that it is over
 	who     map[int64]int32 // clients, by session
 	several map[int32]int32 // number of further connections, by client
 	broken  error
@@ -73,8 +72,8 @@ func newLiveRun(s *engine.Scenario, o LiveOptions) *liveRun {
 func (x *liveRun) run(ctx context.Context) error {
 	n := x.o.Clients
 	x.clients, x.taps, x.state = make([]*live.Client, n), make([]*wire.Tap, n), make([]zk.State, n)
-	x.closed, x.session = make([]bool, n), make([]int64, n)
-	x.finished, x.who, x.several, x.spoken = make([]bool, n+1), map[int64]int32{}, map[int32]int32{}, time.Now()
+	x.closed, x.finished, x.spoken = make([]bool, n), make([]bool, n+1), time.Now()
+	x.who, x.several = map[int64]int32{}, map[int32]int32{}
 	x.nemesis = nemesis.New(nemesis.Options{Plan: x.Plan, Seed: x.o.Seed, Clients: n, Timeout: x.o.Session,
 		Addrs: x.o.Servers, Servers: x.o.Ours, Usual: x.o.Usual, Root: x.host.root, Record: x.host.hear, Diary: x.diary,
 		Cancels: x.host.interrupts})
@@ -86,7 +85,7 @@ func (x *liveRun) run(ctx context.Context) error {
 	x.host.connect = func(id int) (recipes.Conn, recipes.Env, error) { return x.dialFurther(ctx, id) }
 	defer x.close(ctx)
 	for i := range x.clients {
-		c, err := dial(ctx, x.o, x.options(i))
+		c, err := dial(ctx, x.o, x.options(i, connection{client: int32(i + 1)}))
 		if err != nil {
 			return err
 		}
@@ -149,23 +148,23 @@ func (x *liveRun) close(ctx context.Context) {
 	wg.Wait()
 }
 
-// options returns the options of client i.
-func (x *liveRun) options(i int) live.Options {
-	id := int32(i + 1)
-	return live.Options{SessionTimeout: x.o.Session, Dial: x.dialer(i, id),
+// options returns the options of connection i.
+func (x *liveRun) options(i int, of connection) live.Options {
+	var session int64 // of the library, which calls OnSession in one goroutine
+	return live.Options{SessionTimeout: x.o.Session, Dial: x.dialer(i, of.client),
 		OnSession: func(ev zk.Event) {
 			x.mu.Lock()
 			x.state[i], x.spoken = ev.State, time.Now()
 			switch ev.State {
 			case zk.StateHasSession:
-				x.session[i] = x.taps[i].Session()
-				x.who[x.session[i]] = id
+				session = x.taps[i].Session()
+				x.who[session] = of.client
 			case zk.StateExpired:
-				x.session[i] = 0
+				session = 0
 			}
-			session := x.session[i]
 			x.mu.Unlock()
-			x.host.hear(history.Event{Kind: history.Session, Client: id, Op: ev.State.String(), Session: session})
+			x.host.hear(history.Event{Kind: history.Session, Client: of.client, Op: ev.State.String(), Session: session,
+				Version: of.number})
 		}}
 }
 
