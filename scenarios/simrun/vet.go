@@ -85,7 +85,7 @@ func vetCommand(ctx context.Context, a *app, args []string) (int, error) {
 		a.out.Write(out.Bytes())
 	} else {
 		for _, x := range findings {
-			fmt.Fprintf(a.out, "%s: %s\n", x.at, x.Message)
+			fmt.Fprintf(a.out, "%s:%d:%d: %s\n", x.file, x.line, x.column, x.Message)
 		}
 	}
 	switch {
@@ -122,17 +122,10 @@ func (a *app) unported(ctx context.Context, tags string, patterns []string) {
 type vetFinding struct {
 	Posn    string // file:line:column
 	Message string
-	at      position // Posn
-}
 
-// position is a place in a file, which it names as the user would.
-type position struct {
-	file         string
+	file         string // of Posn, as the user would name it
 	line, column int
 }
-
-// String is file:line:column.
-func (p position) String() string { return fmt.Sprintf("%s:%d:%d", p.file, p.line, p.column) }
 
 // readFindings reads what "go vet -json" prints, an object for each package, and sorts it. Findings in a file that
 // belongs to two packages are reported once.
@@ -155,28 +148,25 @@ func readFindings(text []byte) ([]vetFinding, error) {
 		}
 	}
 	for i := range all {
-		all[i].at = parsePosition(folder, all[i].Posn)
+		all[i].place(folder)
 	}
 	slices.SortFunc(all, func(a, b vetFinding) int {
-		return cmp.Or(strings.Compare(a.at.file, b.at.file), cmp.Compare(a.at.line, b.at.line),
-			cmp.Compare(a.at.column, b.at.column), strings.Compare(a.Message, b.Message))
+		return cmp.Or(strings.Compare(a.file, b.file), cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column),
+			strings.Compare(a.Message, b.Message))
 	})
 	return slices.Compact(all), nil
 }
 
-// parsePosition parses a position, and shortens the name of a file below the folder.
-func parsePosition(folder, s string) position {
-	p := position{file: s}
-	if i := strings.LastIndexByte(s, ':'); i >= 0 {
-		p.file = s[:i]
-		p.column, _ = strconv.Atoi(s[i+1:])
+// place reads the position of a finding, and shortens the name of a file below the folder.
+func (x *vetFinding) place(folder string) {
+	x.file = x.Posn
+	for _, number := range []*int{&x.column, &x.line} {
+		if i := strings.LastIndexByte(x.file, ':'); i >= 0 {
+			*number, _ = strconv.Atoi(x.file[i+1:])
+			x.file = x.file[:i]
+		}
 	}
-	if i := strings.LastIndexByte(p.file, ':'); i >= 0 {
-		p.line, _ = strconv.Atoi(p.file[i+1:])
-		p.file = p.file[:i]
+	if rel, err := filepath.Rel(folder, x.file); err == nil && filepath.IsLocal(rel) {
+		x.file = rel
 	}
-	if rel, err := filepath.Rel(folder, p.file); err == nil && filepath.IsLocal(rel) {
-		p.file = rel
-	}
-	return p
 }
