@@ -95,7 +95,7 @@ func (c *mergeFlags) openFindings(a *app, p *shardParameters) (*findings, error)
 	if x.file, err = a.openOutput("merge", "findings", name); err != nil {
 		return nil, err
 	}
-	if !x.file.replaced() {
+	if !x.file.replaced {
 		return nil, fmt.Errorf("-findings: %s is no regular file, which can be read again", name)
 	}
 	if sameFile(name, c.junit) || c.writes(name) && !sameFile(name, filepath.Join(c.out, findingsName)) {

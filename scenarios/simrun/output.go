@@ -20,8 +20,9 @@ type output struct {
 	name string   // as given
 	file string   // with symbolic links followed
 	std  *os.File // the standard output or error, if it is that
-	pipe bool     // a FIFO, or
-	node bool     // a device
+	pipe bool     // a FIFO
+
+	replaced bool // each write is a new version of a regular file
 
 	to      io.Writer // the standard output of the command, if the name is "-"
 	waiting func()    // called before it waits for the reader of a FIFO
@@ -63,12 +64,12 @@ func (o *output) probe() error {
 			o.pipe = true
 			return access(o.name)
 		case kind&fs.ModeDevice != 0:
-			o.node = true
 			return access(o.name)
 		case kind != 0:
 			return fmt.Errorf("%s is neither a file nor a device nor a pipe", o.name)
 		}
 	}
+	o.replaced = true
 	if o.file, err = follow(o.name); err != nil {
 		return err
 	}
@@ -93,12 +94,9 @@ func follow(name string) (string, error) {
 	return "", fmt.Errorf("too many symbolic links lead from %s", name)
 }
 
-// replaced reports whether each write is a new version of a regular file.
-func (o *output) replaced() bool { return o.std == nil && o.to == nil && !o.pipe && !o.node }
-
 // write writes the content. For a pipe without a reader it waits until there is one, or ctx is done.
 func (o *output) write(ctx context.Context, content func(io.Writer) error) error {
-	if o.replaced() {
+	if o.replaced {
 		return files.Save(filepath.Dir(o.file), filepath.Base(o.file), content)
 	}
 	err := o.writeTo(ctx, content)

@@ -212,7 +212,7 @@ func (c *proveFlags) outputs(a *app, o *prove.Options) error {
 		if err != nil {
 			return err
 		}
-		if !file.replaced() {
+		if !file.replaced {
 			return fmt.Errorf("-checkpoint: %s is no regular file, which a search can be read from again", c.checkpoint)
 		}
 		o.Checkpoint = file.file

@@ -282,13 +282,13 @@ func (r *recorder) close(ctx context.Context, why string) error {
 			r.event(event{Action: "skip", Test: test, Elapsed: &none}))
 	}
 	all := r.suite(r.problem, why)
-	if r.junit != nil && r.junit.replaced() {
+	if r.junit != nil && r.junit.replaced {
 		if err := r.junit.write(ctx, all.write); err != nil {
 			r.code, errs = max(r.code, exitUsage), append(errs, err)
 		}
 	}
 	errs = append(errs, r.event(ending(r.root, r.code, took)), r.event(ending("", r.code, took)))
-	if r.junit != nil && !r.junit.replaced() { // last, because a pipe may have no reader yet
+	if r.junit != nil && !r.junit.replaced { // last, because a pipe may have no reader yet
 		errs = append(errs, r.junit.write(ctx, all.write))
 	}
 	return errors.Join(errs...)
@@ -296,7 +296,7 @@ func (r *recorder) close(ctx context.Context, why string) error {
 
 // soFar writes what is known so far, if the file can be replaced later.
 func (r *recorder) soFar() error {
-	if r.junit == nil || !r.junit.replaced() {
+	if r.junit == nil || !r.junit.replaced {
 		return nil
 	}
 	problem := &junit.Result{Type: interrupted, Message: notEnded}

@@ -142,7 +142,7 @@ func (c *serveFlags) ended(
 	if steps != nil {
 		unread = steps.end()
 	}
-	if record != nil && (unread == nil || record.replaced()) {
+	if record != nil && (unread == nil || record.replaced) {
 		// The signal that ended the command does not end this.
 		err = record.write(context.WithoutCancel(ctx), e.WriteRecording)
 	}
