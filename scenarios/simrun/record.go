@@ -281,15 +281,15 @@ func (r *recorder) close(ctx context.Context, why string) error {
 		errs = append(errs, r.event(event{Action: "run", Test: test}), r.print(name, "not run: "+why+"\n"),
 			r.event(event{Action: "skip", Test: test, Elapsed: &none}))
 	}
-	all := r.suite(r.problem, why)
+	content := r.file(r.problem, why)
 	if r.junit != nil && r.junit.replaced {
-		if err := r.junit.write(ctx, all.write); err != nil {
+		if err := r.junit.write(ctx, content); err != nil {
 			r.code, errs = max(r.code, exitUsage), append(errs, err)
 		}
 	}
 	errs = append(errs, r.event(ending(r.root, r.code, took)), r.event(ending("", r.code, took)))
 	if r.junit != nil && !r.junit.replaced { // last, because a pipe may have no reader yet
-		errs = append(errs, r.junit.write(ctx, all.write))
+		errs = append(errs, r.junit.write(ctx, content))
 	}
 	return errors.Join(errs...)
 }
@@ -300,14 +300,12 @@ func (r *recorder) soFar() error {
 		return nil
 	}
 	problem := &junit.Result{Type: interrupted, Message: notEnded}
-	return r.junit.write(context.Background(), r.suite(problem, notEnded).write)
+	return r.junit.write(context.Background(), r.file(problem, notEnded))
 }
 
-// suites is a JUnit file.
-type suites struct{ junit.Testsuites }
-
-// suite returns a case for each scenario, and one for a problem of the whole run if there is one.
-func (r *recorder) suite(problem *junit.Result, why string) *suites {
+// file returns a function that writes the JUnit file: a case for each scenario, and one for a problem of the whole run
+// if there is one.
+func (r *recorder) file(problem *junit.Result, why string) func(w io.Writer) error {
 	took := seconds(r.since(r.began))
 	one := junit.Testsuite{Name: suiteName, Time: took}
 	if problem != nil {
@@ -320,15 +318,12 @@ func (r *recorder) suite(problem *junit.Result, why string) *suites {
 		skipped := &junit.Result{Message: why}
 		one.AddTestcase(junit.Testcase{Classname: suiteName, Name: name, Time: seconds(0), Skipped: skipped})
 	}
-	all := &suites{junit.Testsuites{Name: suiteName, Time: took}}
+	all := &junit.Testsuites{Name: suiteName, Time: took}
 	all.AddSuite(one)
-	return all
-}
-
-// write writes the file.
-func (s *suites) write(w io.Writer) error {
-	if _, err := io.WriteString(w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"); err != nil {
-		return err
+	return func(w io.Writer) error {
+		if _, err := io.WriteString(w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"); err != nil {
+			return err
+		}
+		return all.WriteXML(w)
 	}
-	return s.WriteXML(w)
 }
