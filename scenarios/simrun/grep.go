@@ -121,7 +121,9 @@ func (a *app) grepFiles(pattern string, files []string) (found int, err error) {
 		}
 		found++
 		fmt.Fprintf(a.out, "%s  found\n", name)
-		printMoments(a.out, moments)
+		for _, text := range momentTexts(moments) {
+			fmt.Fprintf(a.out, "      %s\n", text)
+		}
 	}
 	return found, nil
 }
@@ -257,10 +259,4 @@ func momentTexts(moments []grep.Moment) (list []string) {
 		list = append(list, reports.Printable(m.String()))
 	}
 	return list
-}
-
-func printMoments(w io.Writer, moments []grep.Moment) {
-	for _, text := range momentTexts(moments) {
-		fmt.Fprintf(w, "      %s\n", text)
-	}
 }
