@@ -108,7 +108,10 @@ func Judge(h *history.History, guards []Guard) Judgement {
 // split separates the operations on znodes where the outcome of each write is known, which are ordered by their zxids,
 // from the others; doubtful is nil if there are no others.
 func split(h *history.History) (certain, doubtful *history.History) {
-	open := unanswered(h)
+	open := map[string]bool{}   // znodes with writes whose outcome is unknown
+	for _, e := range lost(h) { // order-free: a set
+		open[e.Path] = true
+	}
 	one, other := *h, *h
 	one.Events, other.Events = nil, nil
 	one.Txns = true
@@ -124,15 +127,6 @@ func split(h *history.History) (certain, doubtful *history.History) {
 		}
 	}
 	return &one, doubtful
-}
-
-// unanswered returns the znodes with writes whose outcome is unknown.
-func unanswered(h *history.History) map[string]bool {
-	paths := map[string]bool{}
-	for _, e := range lost(h) { // order-free: a set
-		paths[e.Path] = true
-	}
-	return paths
 }
 
 // lost returns the calls of writes whose outcome is unknown, by object.
