@@ -152,7 +152,10 @@ func (g *generator) operation(kind Kind) (Op, bool) {
 	switch kind {
 	case Open:
 		// The last client is kept for when no other is left.
-		return g.openOne()
+		if g.opened+1 >= maxClients || len(g.in(connected)) > firstClients {
+			return Op{}, false
+		}
+		return g.open(), true
 	case Close:
 		list = g.in(connected, connected, disconnected, expired, gone)
 	case Cut:
@@ -172,13 +175,6 @@ func (g *generator) operation(kind Kind) (Op, bool) {
 		o.Server = g.source.IntN(g.servers)
 	}
 	return o, true
-}
-
-func (g *generator) openOne() (Op, bool) {
-	if g.opened+1 >= maxClients || len(g.in(connected)) > firstClients {
-		return Op{}, false
-	}
-	return g.open(), true
 }
 
 // call makes a call of the client library.
