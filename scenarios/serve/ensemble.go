@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -113,7 +114,7 @@ func (e *Ensemble) begin() {
 	if e.options.Nodes > 1 {
 		e.world.SetConfig(e.members())
 	}
-	e.secret = newSecret()
+	rand.Read(e.secret[:])
 	e.sessions, e.urgent, e.strikes = map[int64]*session{}, map[sim.Kind]bool{}, nil
 	e.hold, e.pending, e.striking, e.leader = holds{}, nil, false, 0
 	e.record.reset(e.options.Events, e.options.Record)

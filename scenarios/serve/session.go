@@ -2,7 +2,6 @@ package serve
 
 import (
 	"cmp"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"maps"
@@ -179,10 +178,4 @@ func (e *Ensemble) ordered() []*session {
 func (e *Ensemble) password(id int64) []byte {
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(e.secret[:], uint64(id)))
 	return sum[:jute.PasswordLen]
-}
-
-// newSecret draws the secret for passwords.
-func newSecret() (b [32]byte) {
-	rand.Read(b[:])
-	return b
 }
