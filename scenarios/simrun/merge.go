@@ -117,11 +117,8 @@ func (c *mergeFlags) checks(ctx context.Context, a *app, parts *parts) (int, err
 	if m.sized, err = resized(selected, p.Clients, p.Rounds); err != nil {
 		return 0, err
 	}
-	for i := range m.sized {
-		m.check.like.of(&m.sized[i])
-		if p.Faults != "" {
-			m.sized[i] = m.sized[i].WithPlan(plan)
-		}
+	if err := m.check.adapt(m.sized, plan); err != nil {
+		return 0, err
 	}
 	if err := m.complete(); err != nil {
 		return 0, err
