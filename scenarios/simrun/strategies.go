@@ -51,7 +51,8 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 			}))
 			bar.add()
 		}
-		proofs[i], errs[i] = refute(ctx, s)
+		caught, _, err := prove.Widen(ctx, s, prove.Options{Reductions: prove.Every, Workers: 1}, someStates)
+		proofs[i], errs[i] = attempt{caught}, err
 		bar.add()
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -201,14 +202,8 @@ const (
 	manyStates = 3_000_000
 )
 
-// attempt is a cell of the table.
+// attempt is a cell of the table: a search of a mutant with growing bounds, nil if nothing was found.
 type attempt struct{ *prove.Attempt }
-
-// refute searches a mutant with growing bounds, for the table. The attempt is nil if nothing is found.
-func refute(ctx context.Context, s *engine.Scenario) (attempt, error) {
-	caught, _, err := prove.Widen(ctx, s, prove.Options{Reductions: prove.Every, Workers: 1}, someStates)
-	return attempt{caught}, err
-}
 
 // String says what it took to find a violation, "-" if none was found.
 func (x attempt) String() string {
