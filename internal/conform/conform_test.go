@@ -36,7 +36,7 @@ func run(t *testing.T, b *bench, s script) *Sequence {
 }
 
 func sequenceOf(seed uint64, servers int) *generated {
-	return &generated{newGenerator(newDice(seed), servers, true), SequenceOps}
+	return &generated{newGenerator(newDice(seed), servers, true), sequenceOps}
 }
 
 func TestTheSimulatorAgreesWithItselfAndSequencesReachTheTable(t *testing.T) {
@@ -102,8 +102,8 @@ func (last) IntN(n int) int { return n - 1 }
 
 func TestTheGeneratorEndsWhateverTheChoices(t *testing.T) {
 	for _, source := range []Source{zeros{}, last{}} {
-		q := run(t, paired(t, 1, honest), &generated{newGenerator(source, 1, false), 3 * SequenceOps})
-		if len(q.Steps) != 3*SequenceOps || len(q.Differences) > 0 {
+		q := run(t, paired(t, 1, honest), &generated{newGenerator(source, 1, false), 3 * sequenceOps})
+		if len(q.Steps) != 3*sequenceOps || len(q.Differences) > 0 {
 			t.Errorf("%T: %d steps, %v", source, len(q.Steps), q.Differences)
 		}
 	}
@@ -112,7 +112,7 @@ func TestTheGeneratorEndsWhateverTheChoices(t *testing.T) {
 func TestWithoutAKnownAddressNoACLDependsOnIt(t *testing.T) {
 	b := paired(t, 1, honest)
 	for seed := range uint64(50) {
-		q := run(t, b, &generated{newGenerator(newDice(seed), 1, false), SequenceOps})
+		q := run(t, b, &generated{newGenerator(newDice(seed), 1, false), sequenceOps})
 		for _, s := range q.Steps {
 			for _, o := range append(s.Op.Ops, s.Op) {
 				if slices.Contains(addressACLs, o.ACL) {

@@ -42,7 +42,7 @@ func TestTheSimulatorIsZooKeeper(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if rep.Ops < c.ops || rep.Ops != heard || rep.Sequences < c.ops/SequenceOps || rep.Servers != c.servers ||
+			if rep.Ops < c.ops || rep.Ops != heard || rep.Sequences < c.ops/sequenceOps || rep.Servers != c.servers ||
 				rep.Elapsed <= 0 {
 				t.Errorf("%d operations in %d sequences, heard of %d", rep.Ops, rep.Sequences, heard)
 			}

@@ -29,8 +29,8 @@ type Options struct {
 	Failed func(Failure)
 }
 
-// SequenceOps is the number of operations of a sequence.
-const SequenceOps = 60
+// sequenceOps is the number of operations of a sequence.
+const sequenceOps = 60
 
 const (
 	shrinkTries = 120
@@ -75,7 +75,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	defer func() { rep.Elapsed = time.Since(begin) }()
 	for seed := o.Seed; rep.Ops < o.Ops && len(rep.Failures) < maxFailures; seed++ {
 		g := newGenerator(newDice(seed), len(o.Servers), loopback(o.Servers))
-		q, err := b.run(ctx, &generated{g, SequenceOps})
+		q, err := b.run(ctx, &generated{g, sequenceOps})
 		if ctx.Err() != nil {
 			return rep, ctx.Err() // the reason why the rest went wrong
 		}

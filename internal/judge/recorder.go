@@ -15,11 +15,11 @@ import (
 	"zksim/sim"
 )
 
-// Limit is how many events a recorder keeps, and LimitBytes how many bytes of paths and data. Anything after that is
+// limit is how many events a recorder keeps, and limitBytes how many bytes of paths and data. Anything after that is
 // not judged.
 const (
-	Limit      = 4_000_000
-	LimitBytes = 1 << 30
+	limit      = 4_000_000
+	limitBytes = 1 << 30
 )
 
 // Recorder makes a history of what clients and servers say on any number of connections. Its methods may be called
@@ -51,7 +51,7 @@ func (r *Recorder) add(e history.Event) {
 		e.Data = ShortData(e.Data)
 	}
 	n := len(e.Path) + len(e.Data)
-	if r.lost > 0 || len(r.events) >= Limit || r.bytes+n > LimitBytes {
+	if r.lost > 0 || len(r.events) >= limit || r.bytes+n > limitBytes {
 		r.lost++
 		return
 	}

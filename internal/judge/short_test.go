@@ -26,7 +26,7 @@ func TestLongPathsAndDataAreShortAndDiffer(t *testing.T) {
 
 func TestTheRecorderCountsBytesAndSaysWhatItDoesNotJudge(t *testing.T) {
 	r := NewRecorder()
-	r.bytes = LimitBytes - 1000
+	r.bytes = limitBytes - 1000
 	for _, n := range []int{400, 400, 400, 1} { // the last one would still fit
 		r.add(history.Event{Kind: history.Reply, Data: strings.Repeat("x", n)})
 	}

@@ -179,8 +179,8 @@ func (l *recordLine) known() error {
 // ErrNoRecording is the error of ReadRecording for a history without a recording.
 var ErrNoRecording = errors.New(`no recording: expected a line {"kind":"recording",...}, as "serve -record" writes`)
 
-// MaxRecorded is the highest number of a client in a recording.
-const MaxRecorded = 1000
+// maxRecorded is the highest number of a client in a recording.
+const maxRecorded = 1000
 
 // add takes a line.
 func (r *Recording) add(l *recordLine) error {
@@ -202,8 +202,8 @@ func (r *Recording) add(l *recordLine) error {
 		if err != nil {
 			return fmt.Errorf("packet: %w", err)
 		}
-		if l.Client < 1 || l.Client > MaxRecorded {
-			return fmt.Errorf("client %d, expected 1 to %d", l.Client, MaxRecorded)
+		if l.Client < 1 || l.Client > maxRecorded {
+			return fmt.Errorf("client %d, expected 1 to %d", l.Client, maxRecorded)
 		}
 		r.Requests = append(r.Requests, Asked{Client: l.Client, Heard: l.Heard, Request: q, Err: l.Err, Path: l.Made,
 			Read: l.Read, Open: l.Open})
@@ -245,8 +245,8 @@ func (r *recorder) keep(s *session, q *model.Request) int {
 	client := s.client.ID()
 	packet := base64.StdEncoding.EncodeToString(jute.AppendRequest(nil, int32(len(r.requests)), q))
 	switch heard := r.heard[client]; {
-	case client > MaxRecorded:
-		r.giveUp(fmt.Sprintf("more than %d clients", MaxRecorded))
+	case client > maxRecorded:
+		r.giveUp(fmt.Sprintf("more than %d clients", maxRecorded))
 	case len(r.requests) >= r.limit:
 		r.giveUp(fmt.Sprintf("more than %d requests", r.limit))
 	case len(packet)+heard.bytes > maxRequest:
