@@ -228,7 +228,7 @@ func (c *Connection) judged(q *model.Request) string {
 	if word == "" {
 		c.synced = q.Op == model.OpSync
 	}
-	if word == "get" && (!c.synced || !c.r.alone(c)) {
+	if word == "get" && (!c.synced || len(c.r.at(c.session)) > 1) {
 		return ""
 	}
 	return word

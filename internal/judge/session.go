@@ -50,9 +50,6 @@ func (r *Recorder) at(id int64) []*Connection {
 	return nil
 }
 
-// alone reports whether a connection is the only one of its session, or has none.
-func (r *Recorder) alone(c *Connection) bool { return len(r.at(c.session)) <= 1 }
-
 // Muted records that the client sends no more. It may still get answers, but nothing keeps its session alive.
 func (c *Connection) Muted() {
 	c.r.mu.Lock()
