@@ -156,7 +156,7 @@ func lost(h *history.History, log []txnlog.Txn) string {
 			continue
 		}
 		k, found := slices.BinarySearchFunc(log, e.Zxid, func(t txnlog.Txn, zxid int64) int {
-			return int(min(max(t.Zxid-zxid, -1), 1))
+			return cmp.Compare(t.Zxid, zxid)
 		})
 		if !found {
 			return fmt.Sprintf("c%d was told that %s is %v at zxid 0x%x, and no server has such a txn", e.Client, e.Path, e.Kind,

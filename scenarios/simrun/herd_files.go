@@ -234,14 +234,12 @@ func upper(s string) string {
 
 // memories measures the memory of as many watches as there are clients. Nothing else may run meanwhile.
 func (s *sweep) memories() (all []herd.Memory) {
-	var seen []int
+	var sizes []int
 	for _, j := range s.done() {
-		if !slices.Contains(seen, j.clients) {
-			seen = append(seen, j.clients)
-		}
+		sizes = append(sizes, j.clients)
 	}
-	slices.Sort(seen)
-	for _, n := range seen {
+	slices.Sort(sizes)
+	for _, n := range slices.Compact(sizes) {
 		all = append(all, herd.WatchMemory(n)...)
 	}
 	return all
