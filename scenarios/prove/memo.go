@@ -129,7 +129,8 @@ func (x *state) side(h hash.Hash) hash.Hash {
 }
 
 // keys returns the keys of a step from x, to be looked up one after the other while the step depends on more. There are
-// none for a step of time, or for an election: that changes more of clients than their ends.
+// none for a step of time, for a fault that strikes no client, and for an election, which changes more of the clients
+// than their ends.
 func (m *memo) keys(x *state, t sim.Transition) (keys [3]uint64, ok bool) {
 	if t.Client == 0 && !ofServers(t) || t.Kind == sim.Tick || elects(t) || x.servers.Mortal() {
 		return keys, false

@@ -89,6 +89,21 @@ func TestWhatIsRememberedOfAWaitThatIsGivenUp(t *testing.T) {
 	}
 }
 
+// TestALongRunGoesOnThroughKnownSteps has a client whose code never forgets. Behind a lost connection nothing that it
+// does is known, and all that the server does is.
+func TestALongRunGoesOnThroughKnownSteps(t *testing.T) {
+	sc := Scope{Scenario: small(t, "recipes/vain"), Servers: 1, Order: 1, Faults: plan(t, "disconnect=1"), Most: 1}
+	s := newSearch(&sc, Every, 1)
+	if err := s.run(t.Context(), 1, []edge{{}}, func() bool { return false }); err != nil || s.refuted != nil {
+		t.Fatal(err, s.refuted)
+	}
+	states, steps := s.states.Load(), s.taken.Load()
+	t.Log(states, "states,", steps, "steps")
+	if states < 10_000 || steps > 30*states {
+		t.Errorf("%d steps for %d states, expected at least 10,000 states and at most 30 steps for each", steps, states)
+	}
+}
+
 // TestWhatIsRememberedAfterAnElection finds out every seventh step again, in the lock on three servers, with an
 // election and another fault in one run.
 func TestWhatIsRememberedAfterAnElection(t *testing.T) {

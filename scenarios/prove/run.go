@@ -14,7 +14,7 @@ import (
 
 // run takes the next edge by running the code.
 func (w *worker) run() {
-	w.at, w.before, w.begin = 0, nil, 0
+	w.at, w.before, w.begin, w.idle = 0, nil, 0, 0
 	w.prefix = w.next.path(w.prefix[:0])
 	w.past.reset()
 	res, err := w.runner.Explore(w.scenario, w.schedule, w)
@@ -196,13 +196,28 @@ func (w *worker) arrive(world *sim.World) error {
 	}
 	w.goOn(y, list, told, int32(world.Step()))
 	w.before, w.begin = y, world.Step()
-	if !w.again && w.memo.find(y, w.next.by) != nil {
-		return errRecall
+	if w.idles(world) {
+		return errIdle
 	}
 	w.local = w.isLocal(world, w.next.by)
 	w.more = false
 	return nil
 }
+
+// idles reports whether a run has taken so many steps with a known effect, one after the other, that it should end. To
+// recall them costs less. But if one of the next effects is not known, the code runs again from its start. So the steps
+// may be a share of the run: whatever comes next, they cost little beside what the run has cost already.
+func (w *worker) idles(world *sim.World) bool {
+	if w.again || w.memo.find(w.before, w.next.by) == nil {
+		w.idle = 0
+		return false
+	}
+	w.idle++
+	return w.idle*idleShare > world.Step()
+}
+
+// idleShare says that one in so many steps of a run may be idle at its end.
+const idleShare = 8
 
 // undecided records a monitor that could not decide.
 func (w *worker) undecided() {

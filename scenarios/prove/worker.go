@@ -80,17 +80,18 @@ type worker struct {
 	entered  bool   // that state is new and already recorded
 	more     bool   // next has not been taken, because its effect is known
 	begin    int    // the run's step at which next was taken
+	idle     int    // latest steps with a known effect
 	local    bool   // next changes only its client
 }
 
 // Reasons why a run ends early: its state is known, it is at the limit of steps, the run with the clients exchanged is
-// explored elsewhere, or the effect of the next step is known. Or it is over.
+// explored elsewhere, or it has become idle. Or it is over.
 var (
 	errOver     = errors.New("over")
 	errKnown    = errors.New("known")
 	errDeep     = errors.New("deep")
 	errMirrored = errors.New("mirrored")
-	errRecall   = errors.New("recall")
+	errIdle     = errors.New("idle")
 )
 
 func newWorker(s *search) *worker {
