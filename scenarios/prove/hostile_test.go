@@ -213,10 +213,11 @@ func TestCertificatesComeBackAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-// A search that runs all paths again goes on from a checkpoint, whoever has written that: with Rerun, and where clients
-// dial again.
+// A search that runs all paths again goes on from a checkpoint, whoever has written that. So does one whose clients dial
+// again.
 func TestASearchThatRunsAllPathsGoesOnFromACheckpoint(t *testing.T) {
-	for _, dials := range []int{0, 1} {
+	for n := range 4 {
+		dials, rerun := n/2, n%2 == 0
 		sc := tiny{name: "dials", faults: "disconnect=1", program: func(p *engine.Process) {
 			p.Conn.Set("/d", nil, -1)
 			if dials > 0 && p.ID == 1 {
@@ -228,14 +229,14 @@ func TestASearchThatRunsAllPathsGoesOnFromACheckpoint(t *testing.T) {
 		want := certify(t, sc, Options{Reductions: Every}).Certificate
 		o := Options{Reductions: Every, Checkpoint: filepath.Join(t.TempDir(), "checkpoint"), States: 20}
 		r, err := Prove(t.Context(), sc, o)
-		for o.Rerun = true; err == nil && r.Limited; o.States += 20 {
+		for o.Rerun = rerun; err == nil && r.Limited; o.States += 20 {
 			r, err = Prove(t.Context(), sc, o)
 		}
 		if err != nil || o.States < 60 {
-			t.Fatalf("dials %d, up to %d states: %v", dials, o.States, err)
+			t.Fatalf("dials %d, rerun %t, up to %d states: %v", dials, rerun, o.States, err)
 		}
 		if why := want.Differs(&r.Certificate); why != "" {
-			t.Errorf("dials %d: %s", dials, why)
+			t.Errorf("dials %d, rerun %t: %s", dials, rerun, why)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package prove
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -12,9 +13,10 @@ import (
 )
 
 // memo remembers what steps do, so that the code need not run again in a position that is known. What a client does on
-// a message depends only on that client and the time. What a server makes of a request depends on the servers, the
-// request and the time. What else can happen to a client depends on the client and the servers. (LTSmin does the same
-// where the steps of a model say which variables they read and write: Blom, van de Pol and Weber, CAV 2010.)
+// a message depends only on that client, with all connections of its code, and the time. What a server makes of a
+// request depends on the servers, the request and the time. What else can happen to a client depends on the client and
+// the servers. (LTSmin does the same where the steps of a model say which variables they read and write: Blom, van de
+// Pol and Weber, CAV 2010.)
 //
 // It is an optimization, not a reduction: the states are the same. Some of the hits are verified by running the code
 // after all.
@@ -28,6 +30,7 @@ type memo struct {
 	moves   table[*moves]
 	pasts   cache[memory] // what an observer remembers, by what it remembered before and hears, see tell
 	exact   bool          // the effect of a step may depend on the faults left, or change them
+	hosts   int           // number of processes, if their code may have several connections; else 0
 
 	stores table[*sim.Stored] // of several servers, by their fingerprints
 }
@@ -98,6 +101,7 @@ type step struct {
 	cut     bool         // the connection ends, and with it the client's watches
 	change  *sim.Change  // of its client; nil: see client
 	client  *sim.Part    // its client after it; nil: as before, unless a request of it was served
+	process []*sim.Part  // all connections of its process after it; nil: see client
 	now     int64
 	rest    uint64
 	guarded uint64
@@ -145,6 +149,12 @@ func (m *memo) keys(x *state, t sim.Transition) (keys [3]uint64, ok bool) {
 	if t.Client == 0 {
 		return [3]uint64{uint64(x.side(own))}, true
 	}
+	if m.joint(t) {
+		for i := range m.process(x, int(t.Client)-1) {
+			own = own.Uint64(x.clients[i].Key())
+		}
+		return [3]uint64{uint64(own), uint64(x.side(own).Int(3))}, true
+	}
 	c := x.clients[t.Client-1]
 	alone := own.Uint64(c.Key()).Int(2)
 	core := c.Core()
@@ -168,6 +178,20 @@ func (m *memo) keys(x *state, t sim.Transition) (keys [3]uint64, ok bool) {
 		keys[0] = uint64(x.side(own.Uint64(c.Caller()).Int(c.Ends())))
 	}
 	return keys, true
+}
+
+// joint reports whether the code that runs in a step may have several connections. Then the step depends on all of
+// them, and changes them.
+func (m *memo) joint(t sim.Transition) bool {
+	return m.hosts > 0 && t.Client > 0 && t.Kind != sim.Serve
+}
+
+// process returns the indexes of all connections of the process that has connection k.
+func (m *memo) process(x *state, k int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := k % m.hosts; i < len(x.clients) && yield(i); i += m.hosts {
+		}
+	}
 }
 
 // ends reports whether a step ends a session.
@@ -224,7 +248,11 @@ func (m *memo) recall(x *state, t sim.Transition, y *state, part *sim.Part) *eff
 	if !ok {
 		return nil
 	}
-	if s.change != nil {
+	if s.process != nil {
+		for i := range m.process(x, k) {
+			y.clients[i] = s.process[i/m.hosts]
+		}
+	} else if s.change != nil {
 		s.change.Apply(x.clients[k], part)
 		y.clients[k] = m.part(part)
 	} else if s.client != nil {
@@ -277,8 +305,9 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) 
 	if y.servers != x.servers {
 		s.servers = y.servers
 	}
+	joint := m.joint(t)
 	for i, c := range y.clients {
-		if i == k || c == x.clients[i] && y.base == x.base {
+		if i == k || joint && (i-k)%m.hosts == 0 || c == x.clients[i] && y.base == x.base {
 			continue
 		}
 		moved, ok := x.clients[i].Moved(c, y.base-x.base, false)
@@ -291,6 +320,10 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) 
 	if !m.exact && fault {
 		m.rests.put(x.restKey(t), y.rest)
 	} else if !m.exact && x.rest != y.rest {
+		return
+	}
+	if joint {
+		m.learnJoint(x, y, t, s, local)
 		return
 	}
 	if s.cut = local && before.Connected() && !after.Connected(); s.cut {
@@ -318,6 +351,23 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) 
 		m.steps.put(key, &step{more: true})
 	}
 	m.steps.put(keys[last], s)
+}
+
+// learnJoint records a step of code that may have several connections. It depends on the servers unless it leaves them
+// and the connections as they were. What a connect finds always depends on them.
+func (m *memo) learnJoint(x, y *state, t sim.Transition, s *step, local bool) {
+	alone := local && t.Kind != sim.Connect && s.servers == nil && len(s.moved) == 0
+	for i := range m.process(x, int(t.Client)-1) {
+		s.process = append(s.process, y.clients[i])
+		alone = alone && x.clients[i].Connected() == y.clients[i].Connected()
+	}
+	keys, _ := m.keys(x, t)
+	if alone {
+		m.steps.put(keys[0], s)
+		return
+	}
+	m.steps.put(keys[0], &step{more: true})
+	m.steps.put(keys[1], s)
 }
 
 // chance bounds the probability that any two different things had the same hash of 64 bits, if hashes are uniform. The
@@ -348,11 +398,16 @@ type moves struct {
 }
 
 // movesKey returns the key of the moves of client k. With fine, faults may strike any request.
-func (x *state) movesKey(k int, fine bool) uint64 {
+func (m *memo) movesKey(x *state, k int, fine bool) uint64 {
 	c := x.clients[k]
 	h := hash.Hash(c.Head())
 	if fine {
 		h = hash.Hash(c.Key()).Uint64(x.rest)
+	}
+	if m.hosts > 0 { // code that is stopped, or has something to do, counts for all of its connections
+		for i := range m.process(x, k) {
+			h = h.Uint64(x.clients[i].Key())
+		}
 	}
 	return uint64(h.Uint64(x.servers.Of(c)).Uint64(x.servers.Stance()))
 }

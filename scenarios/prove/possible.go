@@ -146,7 +146,7 @@ func (w *worker) strokes(x *state, world *sim.World) *moves {
 // movesOf returns what can happen to client k; nil if that is unknown and there is no world. If it is known and there
 // is a world, it compares them at some steps.
 func (w *worker) movesOf(x *state, k int, world *sim.World) *moves {
-	key := x.movesKey(k, w.fine)
+	key := w.memo.movesKey(x, k, w.fine)
 	alone := !x.servers.Mortal() && !w.again && !x.clients[k].Orphaned()
 	var known *moves
 	ok := false

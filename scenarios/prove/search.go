@@ -77,7 +77,10 @@ func newSearch(sc *Scope, reduce Reductions, most int) *search {
 	}
 	s := &search{scope: sc, reduce: reduce, most: most, scenario: &x, schedule: x.NewSchedule(0),
 		injector: &faults.Injector{}, memo: &memo{}, sentences: &sentences{},
-		again: x.Dials > 0, doubtful: 1000, stuck: usuallyStuck}
+		doubtful: 1000, stuck: usuallyStuck}
+	if x.Dials > 0 {
+		s.memo.hosts = x.Clients
+	}
 	s.words = checkers.VocabularyOf(sc.Scenario.Checkers, sc.Scenario.Words)
 	s.schedule.Servers, s.schedule.Order, s.schedule.Faults = sc.Servers, sc.Order, sc.Faults
 	s.injector.Reset(sc.Faults)

@@ -211,7 +211,8 @@ func (w *worker) recall() bool {
 
 // serve finds out what servers make of a request or a txn, without the code of clients, if that is possible.
 func (w *worker) serve(x *state, t sim.Transition) bool {
-	if t.Kind != sim.Serve && !ofServers(t) || w.injector.Counts() { // a replica does not know the faults
+	// A replica knows neither the faults nor which connections belong together.
+	if t.Kind != sim.Serve && !ofServers(t) || w.injector.Counts() || w.memo.hosts > 0 {
 		return false
 	}
 	after, ok := w.replica.Step(x.servers, x.clients, t, x.now)
