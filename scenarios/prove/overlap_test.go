@@ -1,7 +1,9 @@
 package prove
 
 import (
+	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"testing"
 
@@ -84,4 +86,40 @@ func TestPartsOfOneScopeOverlap(t *testing.T) {
 	all := float64(states - len(known))
 	t.Logf("%d states; %d parts of a frontier of %d edges after %d states explore %d: %.2f times; the largest %.2f",
 		states, overlapParts, len(edges), len(known), explored, float64(explored)/all, float64(largest)/all)
+}
+
+// TestTheTableOfPartsIsOfThisLock compares the numbers of states in docs/scale.md with a search, where that is quick,
+// and with docs/proved.md.
+func TestTheTableOfPartsIsOfThisLock(t *testing.T) {
+	table, err := os.ReadFile("../../docs/scale.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	proved, err := os.ReadFile("../../docs/proved.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc, err := Bounds{Clients: 3, Most: -1}.Of(catalog.Named("lock/lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSearch(&sc, Every, 0)
+	if err := s.run(t.Context(), 1, []edge{{}}, func() bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	n, _ := s.known.size()
+	one := regexp.MustCompile("`lock/lock` .*3c 1f ([0-9,]+)").FindSubmatch(proved)
+	if one == nil {
+		t.Fatal("docs/proved.md has no lock/lock of three clients with one fault")
+	}
+	want := map[string]string{"no": fmt.Sprintf("%d,%03d", n/1000, n%1000), "one": string(one[1])}
+	rows := regexp.MustCompile(`(?m)^\| (no|one) fault \| ([0-9,]+) `).FindAllSubmatch(table, -1)
+	if len(rows) == 0 {
+		t.Fatal("docs/scale.md has no such table")
+	}
+	for _, row := range rows {
+		if got := string(row[2]); got != want[string(row[1])] {
+			t.Errorf("docs/scale.md: %s fault, %s states, want %s", row[1], got, want[string(row[1])])
+		}
+	}
 }
