@@ -407,8 +407,9 @@ var machinery = []string{"panic", "runtime.", "sync.", "time.", "internal/", "te
 // clientLibrary is part of the name of each function of the client library.
 const clientLibrary = "go-zookeeper/zk."
 
-// codeOf returns the calls of a goroutine that belong to the code, see [foreign]; none if the library started it. If no
-// call does, as in that of "go wg.Wait()", it is the go statement, if that belongs to the code.
+// codeOf returns the calls of a goroutine that belong to the code, see [foreign]; none if the library started it and
+// calls nothing of the code. If no call does, as in that of "go wg.Wait()", it is the go statement, if that belongs to
+// the code.
 func codeOf(g *stacks.Goroutine) []stacks.Frame {
 	list := foreign(g.Frames())
 	_, by := g.Parent()
@@ -416,11 +417,26 @@ func codeOf(g *stacks.Goroutine) []stacks.Frame {
 	switch n := len(list); {
 	case n == 0 && by.Func != "" && !started:
 		return foreign([]stacks.Frame{by})
-	case n > 0 && started && strings.Contains(list[n-1].Func, clientLibrary): // unlike that of "go conn.Close()"
+	case n > 0 && started && strings.Contains(list[n-1].Func, clientLibrary) && // unlike that of "go conn.Close()"
+		!calledBack(g.Frames()):
 		return nil
 	}
 	return list
 }
+
+// calledBack reports whether the client library has called the code, as a function for zk.WithEventCallback. A
+// connection of the code that reads from one of this package does not count: such a goroutine waits for a server.
+func calledBack(frames []stacks.Frame) bool {
+	reads := func(x stacks.Frame) bool { return strings.HasPrefix(x.Func, "zksim/scenarios/zktest.(*pipe).") }
+	own := func(x stacks.Frame) bool {
+		return !strings.Contains(x.Func, clientLibrary) &&
+			!slices.ContainsFunc(usedByLibrary, func(p string) bool { return strings.HasPrefix(x.Func, p) })
+	}
+	return !slices.ContainsFunc(frames, reads) && slices.ContainsFunc(foreign(frames), own)
+}
+
+// usedByLibrary lists the packages of Go, besides machinery, in which goroutines of the client library wait.
+var usedByLibrary = []string{"io.", "log.", "net."}
 
 // foreign returns the calls of a stack that belong neither to Go's own library nor to this package.
 func foreign(frames []stacks.Frame) (list []stacks.Frame) {

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"zksim/scenarios/zktest"
 )
@@ -106,6 +109,58 @@ func TestGoroutinesThatOnlyCallTheLibraryAreThoseOfTheCode(t *testing.T) {
 	}
 	out := runHidden(t, t.TempDir(), "TestHiddenClosers", "-zksim.seeds", "1-3")
 	expect(t, out, "seed 1: nothing is known of the run", "for a mutex (zk.(*Conn).Close), and 1 more does")
+}
+
+// calls returns a connection that calls f when it has its session.
+func calls(c *zktest.Cluster, f func(conn *zk.Conn)) *zk.Conn {
+	made := make(chan *zk.Conn, 1)
+	conn, _, err := zk.Connect(c.Addrs(), 10*time.Second, zk.WithLogger(silent{}), zk.WithLogInfo(false),
+		zk.WithDialer(c.Dialer()), zk.WithEventCallback(func(ev zk.Event) {
+			if ev.State == zk.StateHasSession {
+				f(<-made)
+			}
+		}))
+	if err != nil {
+		panic(err)
+	}
+	made <- conn
+	return conn
+}
+
+func TestHiddenCallbackAsks(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		calls(c, func(conn *zk.Conn) { conn.Exists("/asked") }).Exists("/")
+	})
+}
+
+func TestHiddenCallbackStays(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		a := calls(c, func(*zk.Conn) { <-make(chan bool) })
+		time.Sleep(time.Minute)
+		a.Close()
+	}, zktest.Faults(""))
+}
+
+func TestHiddenCallbackPanics(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		calls(c, func(*zk.Conn) { panic("called") }).Exists("/")
+	})
+}
+
+// TestCodeThatTheLibraryCallsIsNamed has it wait, stay and panic in a goroutine of the library.
+func TestCodeThatTheLibraryCallsIsNamed(t *testing.T) {
+	for name, want := range map[string]string{ // order-free: tests of their own
+		"Asks":   "zk.(*Conn).Exists zk@v1.0.4/conn.go:1188, called by zktest_test.TestHiddenCallbackAsks.func1.1 ",
+		"Stays":  "goroutines go on when the code has ended: a goroutine waits in deadlock_test.go:",
+		"Panics": "panic: called, in zktest_test.TestHiddenCallbackPanics.func1.1 ",
+	} {
+		t.Run(name, func(t *testing.T) {
+			expect(t, runHidden(t, t.TempDir(), "TestHiddenCallback"+name, "-zksim.seeds", "1-3"), want)
+		})
+	}
 }
 
 func TestHiddenCircle(t *testing.T) {
