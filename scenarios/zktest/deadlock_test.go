@@ -150,12 +150,24 @@ func TestHiddenCallbackPanics(t *testing.T) {
 	})
 }
 
-// TestCodeThatTheLibraryCallsIsNamed has it wait, stay and panic in a goroutine of the library.
+func TestHiddenCallbackMissing(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn, _, err := zk.Connect(c.Addrs(), 10*time.Second, zk.WithDialer(c.Dialer()), zk.WithLogger(nil))
+		if err == nil {
+			conn.Exists("/")
+		}
+	})
+}
+
+// TestCodeThatTheLibraryCallsIsNamed has it wait, stay and panic in a goroutine of the library, which
+// panics itself if what it is to call is missing.
 func TestCodeThatTheLibraryCallsIsNamed(t *testing.T) {
 	for name, want := range map[string]string{ // order-free: tests of their own
-		"Asks":   "zk.(*Conn).Exists zk@v1.0.4/conn.go:1188, called by zktest_test.TestHiddenCallbackAsks.func1.1 ",
-		"Stays":  "goroutines go on when the code has ended: a goroutine waits in deadlock_test.go:",
-		"Panics": "panic: called, in zktest_test.TestHiddenCallbackPanics.func1.1 ",
+		"Asks":    "zk.(*Conn).Exists zk@v1.0.4/conn.go:1188, called by zktest_test.TestHiddenCallbackAsks.func1.1 ",
+		"Stays":   "goroutines go on when the code has ended: a goroutine waits in deadlock_test.go:",
+		"Panics":  "panic: called, in zktest_test.TestHiddenCallbackPanics.func1.1 ",
+		"Missing": "nil pointer dereference, in zk.(*Conn).",
 	} {
 		t.Run(name, func(t *testing.T) {
 			expect(t, runHidden(t, t.TempDir(), "TestHiddenCallback"+name, "-zksim.seeds", "1-3"), want)

@@ -90,7 +90,9 @@ func fatal(text string) string {
 	what = clipped(address.ReplaceAllString(strings.Join(strings.Fields(what), " "), "0x…"))
 	var where []stacks.Frame
 	stacks.Each([]byte(rest), func(g stacks.Goroutine) bool {
-		where = codeOf(&g)
+		if where = codeOf(&g); len(where) == 0 { // the library itself has panicked
+			where = foreign(g.Frames())
+		}
 		return false
 	})
 	if len(where) == 0 {
