@@ -2,12 +2,14 @@ package checkers
 
 import (
 	"fmt"
+	"slices"
 
 	"zksim/model/history"
 )
 
 // overlap says which object begins an operation although it has begun the same one and not ended it, as when goroutines
-// share the object. Nobody knows then which calls and answers belong together. It returns "" if there is none.
+// share the object. Nobody knows then which calls and answers belong together. Nor does anybody know which of two
+// watchers of one object tells something. It returns "" if there is none.
 func overlap(h *history.History) string {
 	var open []*history.Event
 	for i := range h.Events {
@@ -15,16 +17,19 @@ func overlap(h *history.History) string {
 		if e.Kind != history.Invoke && e.Kind != history.Return || e.Op == Settle { // a time to settle may begin anew
 			continue
 		}
-		k := 0
-		for k < len(open) && (open[k].Object != e.Object || open[k].Op != e.Op) {
-			k++
-		}
-		begun := k < len(open)
+		k := slices.IndexFunc(open, func(x *history.Event) bool {
+			both := e.Kind == history.Invoke && kindsOfWatch[x.Op] && kindsOfWatch[e.Op]
+			return x.Object == e.Object && (x.Op == e.Op || both)
+		})
 		switch {
-		case begun && e.Kind == history.Invoke:
-			return fmt.Sprintf("c%d begins the operation %.60q on an object on which it goes on since step %d; each goroutine "+
-				"needs an object of its own, and each Invoke its Return", e.Client, e.Op, open[k].Step)
-		case begun:
+		case k >= 0 && e.Kind == history.Invoke:
+			what := "it"
+			if open[k].Op != e.Op {
+				what = fmt.Sprintf("%q", open[k].Op)
+			}
+			return fmt.Sprintf("c%d begins the operation %.60q on an object on which %s goes on since step %d; each goroutine "+
+				"needs an object of its own, and each Invoke its Return", e.Client, e.Op, what, open[k].Step)
+		case k >= 0:
 			open[k] = open[len(open)-1]
 			open = open[:len(open)-1]
 		case e.Kind == history.Invoke:
