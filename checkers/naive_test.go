@@ -228,16 +228,16 @@ func naiveStaleLeader(c Monitored, h *history.History) Level {
 }
 
 func naiveOverdue(c Monitored, h *history.History) Level {
-	said := map[string]bool{}
+	said := map[told]bool{}
 	for _, e := range h.Events {
 		if e.Kind != history.Told {
 			continue
 		}
 		held := slices.IndexFunc(h.Events, func(x history.Event) bool { return x.Kind == history.Return && x.Path == e.Path })
-		if said[e.Path] || held >= 0 && h.Events[held].Value < e.Value {
+		if said[toldOf(&e)] || held >= 0 && h.Events[held].Value < e.Value {
 			return Violated
 		}
-		said[e.Path] = true
+		said[toldOf(&e)] = true
 	}
 	return OK
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Overdue is the promise of a monitor of locks. When it says, by Told "overdue", that somebody has held the lock by a
-// znode for at least Value, that is true, and it says so once. Holders say by Return "held" for how long they can have
+// znode for at least Value, that is true, and it says so once; each monitor is an object of its own. Holders say by Return "held" for how long they can have
 // held the lock at most: from the call that got it to the end of the one that gave it up. A path stands for one holding
 // of the lock: a second "held" for it counts for nothing.
 type Overdue struct{}
@@ -47,60 +47,72 @@ func (Overdue) Monitor() Monitor { return &alarms{} }
 type alarms struct {
 	recipeEvents
 	Overdue
-	list []alarm
+	said []alarm
+	most []heldMost
 }
 
-// alarm is what is known of a znode by which somebody had the lock.
+// alarm is what a monitor has said of a znode by which somebody had the lock.
 type alarm struct {
+	caller
 	path string
-	at   int           // where the monitor said for how long, -1: nowhere
-	held time.Duration // what it said
-	most time.Duration // how long it can be at most, -1: the holder has not said
+	at   int
+	held time.Duration
 }
 
-func (m *alarms) Reset() { m.list = m.list[:0] }
+// heldMost is how long, at most, the lock was held by a znode.
+type heldMost struct {
+	path string
+	most time.Duration
+}
+
+func (m *alarms) Reset() { m.said, m.most = m.said[:0], m.most[:0] }
 
 // Hash implements [Monitor]. Durations matter only until they are compared.
 func (m *alarms) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
-	for k := range m.list {
-		switch x := &m.list[k]; {
-		case x.at < 0:
-			sum += hash.Hash(1).String(x.path).Uint64(uint64(x.most))
-		case x.most < 0:
-			sum += hash.Hash(2).String(x.path).Uint64(uint64(x.held))
-		default:
-			sum += hash.Hash(3).String(x.path)
+	for k := range m.said {
+		x := &m.said[k]
+		p := printOf(m.said, x.caller).String(x.path)
+		if m.longest(x.path) < 0 {
+			p = p.Uint64(uint64(x.held))
 		}
+		sum += p
+	}
+	for _, x := range m.most {
+		sum += hash.Hash(0).String(x.path).Uint64(uint64(x.most))
 	}
 	return uint64(sum)
 }
 
 func (m *alarms) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
-	told := e.Kind == history.Told && e.Op == "overdue"
-	if !told && !(e.Kind == history.Return && e.Op == "held") {
-		return Verdict{}
-	}
-	x := m.find(e.Path)
+	most := m.longest(e.Path)
 	switch {
-	case !told && x.most >= 0:
-		return Verdict{}
-	case !told:
-		x.most = time.Duration(e.Value)
-	case x.at >= 0:
-		return violated(m, i, "c%d says again that %s has been held for too long", e.Client, e.Path)
+	case e.Kind == history.Return && e.Op == "held" && most < 0:
+		most = time.Duration(e.Value)
+		m.most = append(m.most, heldMost{e.Path, most})
+	case e.Kind == history.Told && e.Op == "overdue":
+		x := alarm{callerOf(e), e.Path, i, time.Duration(e.Value)}
+		if slices.ContainsFunc(m.said, func(y alarm) bool { return y.caller == x.caller && y.path == x.path }) {
+			return violated(m, i, "c%d says again that %s has been held for too long", e.Client, e.Path)
+		}
+		m.said = append(m.said, x)
 	default:
-		x.at, x.held = i, time.Duration(e.Value)
+		return Verdict{}
 	}
-	if x.at >= 0 && x.most >= 0 && x.most < x.held {
-		return violated(m, x.at, "c%d says that %s has been held for %v, but its holder had it for %v at most",
-			h.Events[x.at].Client, e.Path, x.held, x.most)
+	for k := range m.said {
+		if x := &m.said[k]; x.path == e.Path && most >= 0 && most < x.held {
+			return violated(m, x.at, "c%d says that %s has been held for %v, but its holder had it for %v at most", x.client,
+				e.Path, x.held, most)
+		}
 	}
 	return Verdict{}
 }
 
-// find returns what is known of a znode.
-func (m *alarms) find(path string) *alarm {
-	return recall(&m.list, func(a *alarm) bool { return a.path == path }, alarm{path, -1, 0, -1})
+// longest returns for how long, at most, the lock was held by a znode, or -1 if its holder has not said.
+func (m *alarms) longest(path string) time.Duration {
+	if k := slices.IndexFunc(m.most, func(x heldMost) bool { return x.path == path }); k >= 0 {
+		return m.most[k].most
+	}
+	return -1
 }

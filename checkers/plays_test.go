@@ -197,6 +197,9 @@ func nextOfMonitor(r *rand.Rand, s *scene) history.Event {
 	if r.IntN(2) == 0 {
 		e.Value--
 		e.Kind, e.Client, e.Object, e.Op = history.Told, 1, 1, "overdue"
+		if r.IntN(3) == 0 { // another monitor
+			e.Client, e.Object = 3, 3
+		}
 	}
 	return e
 }

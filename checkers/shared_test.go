@@ -356,6 +356,15 @@ func TestAnAlarmMustBeTrue(t *testing.T) {
 			told c1 o1 overdue /l/a v300
 			return c2 o2 held /l/a v300
 			return c2 o2 held /l/a v200`},
+		{name: "said by two monitors", text: `
+			told c1 o1 overdue /l/a v300
+			told c2 o2 overdue /l/a v310
+			return c3 o3 held /l/a v310`},
+		{name: "said by two monitors, and one is wrong", text: `
+			told c1 o1 overdue /l/a v300
+			told c2 o2 overdue /l/a v310
+			return c3 o3 held /l/a v300`, event: 1,
+			message: "c2 says that /l/a has been held for 310ns, but its holder had it for 300ns at most"},
 		{name: "said twice", text: `
 			told c1 o1 overdue /l/a v300
 			told c1 o1 overdue /l/a v400`, event: 1, message: "c1 says again that /l/a has been held for too long"},
