@@ -96,3 +96,31 @@ func TestOperationsOnNamesAndZnodesAreToldApartByTheirNames(t *testing.T) {
 			return c1 o1 set /a n1 z5
 			return c1 o1 get /a "y" n1 z5`}})
 }
+
+// A client that looks for a folder first has not looked at the barrier in it.
+func TestALookAtAnotherZnodeIsNoneAtTheBarrier(t *testing.T) {
+	const folder = `
+			calm
+			invoke c1 o1 wait
+			call c1 existsW /
+			reply c1 existsW /`
+	const look = `
+			call c1 getW /b
+			reply c1 getW /b`
+	const open = `
+			invoke c2 o2 release
+			return c2 o2 release`
+	const end = `
+			told c1 o1 impatient
+			return c1 o1 wait ok: context canceled`
+	judge(t, Passage{}, []judgement{
+		{name: "open before the look at the barrier", text: folder + open + look + end},
+		{name: "open after it", text: folder + look + open + end, event: 9,
+			message: "c1 gave up waiting, although the barrier had been open after it had looked"},
+		{name: "open after it, and one more look", text: folder + look + open + look + end, event: 11,
+			message: "c1 gave up waiting, although the barrier had been open after it had looked"},
+		{name: "open while the answer is on its way", text: folder + `
+			call c1 getW /b` + open + `
+			reply c1 getW /b` + end},
+	})
+}

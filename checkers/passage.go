@@ -11,9 +11,10 @@ import (
 // Passage is the progress of a barrier: a client that waits passes if the barrier was open at some moment since the
 // client first looked, even if it is held again. When the faults are over, time passes only when nothing else can
 // happen. So suppose that a release began and ended after the client had left its first watch and before it became
-// impatient. If the client then gave up, it was waiting for what had happened. A look no longer counts when the session
-// changes state, because the code may not have got the answer by then. Nor does the first request after that, because
-// it may have been meant for the session before.
+// impatient. If the client then gave up, it was waiting for what had happened. A watch on another znode than before
+// counts as the first one: the client may have looked for something else, such as a folder. A look no longer counts
+// when the session changes state, because the code may not have got the answer by then. Nor does the first request
+// after that, because it may have been meant for the session before.
 //
 // The operations are those of [Barrier]. A client that is about to give up says so (impatient). Exhaustive search
 // judges this in the runs that it makes to their end.
@@ -58,6 +59,7 @@ type passing struct {
 	caller
 	meant  bool     // its next request is certainly meant for the session that it has
 	asked  bool     // such a request leaves a watch
+	path   string   // on this znode
 	looked bool     // that watch has been left
 	since  []caller // releases in progress that have begun after that
 	open   bool     // one of them has succeeded: the barrier was open
@@ -131,9 +133,11 @@ func (m *passages) looks(e *history.Event) {
 		case e.Kind == history.Session:
 			*w = passing{caller: w.caller, since: w.since[:0]}
 		case e.Kind == history.Call:
-			w.asked = w.asked || w.meant && n == 1 && leavesWatch(e.Op)
+			if w.meant && n == 1 && leavesWatch(e.Op) && !(w.asked && w.path == e.Path) {
+				*w = passing{caller: w.caller, asked: true, path: e.Path, since: w.since[:0]}
+			}
 			w.meant = true
-		case leavesWatch(e.Op) && (e.Err == nil || e.Op == callExists && e.Err == zk.ErrNoNode):
+		case w.path == e.Path && leavesWatch(e.Op) && (e.Err == nil || e.Op == callExists && e.Err == zk.ErrNoNode):
 			w.looked = w.looked || w.asked
 		}
 	}
