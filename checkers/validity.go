@@ -25,7 +25,8 @@ func (Validity) Name() string { return "validity" }
 
 // Doc implements [Checker].
 func (Validity) Doc() string {
-	return "a transaction is aborted only if a site votes no or fails, or somebody gives up waiting"
+	return "a transaction is aborted only if a site votes no or fails or somebody gives up waiting, and not when all have " +
+		"voted yes"
 }
 
 // Needs implements [Declaring].
@@ -35,7 +36,8 @@ func (Validity) Needs() Needs {
 		Words: slices.Concat(
 			judged("begins the transaction in Path, of as many sites as Value; to fail is a reason to abort", "begin"),
 			judged("is a reason to abort", "vote-no", "finish"),
-			unjudged("is no reason to abort", "vote-yes", "join", "outcome"),
+			unjudged("is no reason to abort; what counts as a yes is a znode below the transaction that says yes",
+				"vote-yes", "join", "outcome"),
 			tells("the decision that a client learns", "aborted", "committed")),
 		Seen: []Need{some("a decision that is told, aborted", "record it as Told", toldAs("aborted")).during()},
 	}
