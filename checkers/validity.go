@@ -25,8 +25,8 @@ func (Validity) Name() string { return "validity" }
 
 // Doc implements [Checker].
 func (Validity) Doc() string {
-	return "a transaction is aborted only if a site votes no or fails or somebody gives up waiting, and not when all have " +
-		"voted yes"
+	return "a transaction is aborted only if a site votes no or fails or somebody gives up waiting, and not when all " +
+		"have voted yes"
 }
 
 // Needs implements [Declaring].
