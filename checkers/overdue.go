@@ -9,9 +9,9 @@ import (
 )
 
 // Overdue is the promise of a monitor of locks. When it says, by Told "overdue", that somebody has held the lock by a
-// znode for at least Value, that is true, and it says so once; each monitor is an object of its own. Holders say by Return "held" for how long they can have
-// held the lock at most: from the call that got it to the end of the one that gave it up. A path stands for one holding
-// of the lock: a second "held" for it counts for nothing.
+// znode for at least Value, that is true, and it says so once. Each monitor is an object of its own. Holders say by
+// Return "held" for how long they can have held the lock at most: from the call that got it to the end of the one that
+// gave it up. A path stands for one holding of the lock: a second "held" for it counts for nothing.
 type Overdue struct{}
 
 // Name implements [Checker].
