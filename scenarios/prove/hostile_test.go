@@ -213,8 +213,8 @@ func TestCertificatesComeBackAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-// A search that runs all paths again goes on from a checkpoint, whoever has written that. So does one whose clients dial
-// again.
+// A search that runs all paths again goes on from a checkpoint, whoever has written that. So does one with clients that
+// dial again.
 func TestASearchThatRunsAllPathsGoesOnFromACheckpoint(t *testing.T) {
 	for n := range 4 {
 		dials, rerun := n/2, n%2 == 0

@@ -476,9 +476,9 @@ func (c *Cluster) turn(f func()) {
 	c.steps.Add(1)
 }
 
-// AtRest returns when the faults are over and nothing else can happen: no client has wanted anything for at least ten minutes.
-// For code that polls it returns when the faults have been over for twenty minutes. If several goroutines wait in
-// AtRest, one of them goes on.
+// AtRest returns when the faults are over and nothing else can happen: no client has wanted anything for at least ten
+// minutes. For code that polls it returns when the faults have been over for twenty minutes. If several goroutines wait
+// in AtRest, one of them goes on.
 //
 //zksim:ignore only on real connections
 func (c *Cluster) AtRest() { <-c.atRest() }
