@@ -93,7 +93,8 @@ func TestWhatIsRememberedOfAWaitThatIsGivenUp(t *testing.T) {
 // behind a lost connection nothing that it does is known, and all that the server does is. Those of election/restarts
 // have several connections each.
 func TestCodeRunsSeldom(t *testing.T) {
-	for name, most := range map[string]int64{"recipes/vain": 30, "election/restarts": 30} {
+	const most = 30
+	for _, name := range []string{"recipes/vain", "election/restarts"} {
 		sc := Scope{Scenario: small(t, name), Servers: 1, Order: 1, Faults: plan(t, "disconnect=1"), Most: 1}
 		s := newSearch(&sc, Every, 1)
 		if err := s.run(t.Context(), 1, []edge{{}}, func() bool { return false }); err != nil || s.refuted != nil {
