@@ -126,6 +126,23 @@ func TestConfigurationsDoNotGoBack(t *testing.T) {
 	})
 }
 
+func TestAReaderThatAlsoAsksIsTwo(t *testing.T) {
+	judge(t, Recency{}, []judgement{
+		{name: "one that also asks may be behind what it asks for", text: `
+			told c2 o2 config z7
+			told c1 o1 config z3
+			invoke c1 o1 get
+			told c1 o1 config z5
+			return c1 o1 get z7
+			told c1 o1 config z6`},
+		{name: "one that also asks goes back", text: `
+			told c1 o1 config z7
+			invoke c1 o1 get
+			return c1 o1 get z7
+			told c1 o1 config z3`, event: 3, message: "the cached reader of c1 goes back from zxid 0x7 to 0x3"},
+	})
+}
+
 func TestAnUpdateIsRefusedOnlyWhileAnotherIsMade(t *testing.T) {
 	const other = `
 		invoke c1 o1 update

@@ -9,8 +9,8 @@ import (
 
 // Recency says that configurations do not go back, by the zxid of the last change that belongs to a set. A cached
 // reader is told later and later sets. Nobody who asks is given an older set than somebody had before he asked, either
-// because he was given it or because his "update" had ended. A cached reader is an object of its own, until it returns
-// from "follow".
+// because he was given it or because his "update" had ended. A cached reader is what an object is told until it returns
+// from "follow"; what it asks for meanwhile by "get" does not count there.
 //
 // The Path of the Invoke of an update is the znode whose last change dates a set. What an update has made of that znode
 // is known only where txns were recorded, and while its client makes no other update of it.
@@ -59,9 +59,10 @@ type update struct {
 	made int64 // zxid of the last change of path that its client has certainly made by this update
 }
 
-// reader is an object that asks, or that was told something.
+// reader is an object that asks, or that was told something. One that does both is two readers.
 type reader struct {
 	caller
+	asks  bool
 	least int64 // zxid of the oldest set that it may be given
 }
 
@@ -72,7 +73,7 @@ func (m *readers) Reset() {
 func (m *readers) Hash() uint64 {
 	sum := hash.Hash(0) // in any order
 	for _, r := range m.all {
-		sum += printOf(m.all, r.caller).Uint64(m.rank(r.least))
+		sum += printOf(m.all, r.caller).Bool(r.asks).Uint64(m.rank(r.least))
 	}
 	for _, u := range m.open {
 		sum += printOf(m.open, u.caller).String(u.path).Uint64(m.rank(u.made))
@@ -111,12 +112,13 @@ func (m *readers) Step(h *history.History, i int) Verdict {
 		r.least, m.known = e.Zxid, max(m.known, e.Zxid)
 	}
 	if e.Kind == history.Return && (e.Op == "get" || e.Op == "follow") {
-		m.all = forget(m.all, callerOf(e))
+		m.all = drop(m.all, func(r reader) bool { return r.caller == callerOf(e) && r.asks == (e.Op == "get") })
 	}
 	return Verdict{}
 }
 
 // reader returns what is remembered of the object of an event.
 func (m *readers) reader(e *history.Event) *reader {
-	return recall(&m.all, func(r *reader) bool { return r.caller == callerOf(e) }, reader{caller: callerOf(e)})
+	x := reader{caller: callerOf(e), asks: e.Op == "get"}
+	return recall(&m.all, func(r *reader) bool { return r.caller == x.caller && r.asks == x.asks }, x)
 }
