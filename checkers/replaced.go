@@ -24,8 +24,8 @@ func (Replaced) Doc() string {
 // Needs implements [Declaring].
 func (Replaced) Needs() Needs {
 	return Needs{
-		Words: configWords(slices.Concat(judged("answered by the set of Zxid", "get"),
-			tells("a cached reader is told the set of Zxid", "config"))...),
+		Words: configWords(slices.Concat(judged("answered by the set in Path of Zxid; values as Torn has them", "get"),
+			tells("a cached reader is told the set in Path of Zxid", "config"))...),
 		Seen: []Need{sets},
 	}
 }

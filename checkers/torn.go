@@ -25,8 +25,9 @@ func (Torn) Doc() string { return "nobody is given parts of two updates" }
 // Needs implements [Declaring].
 func (Torn) Needs() Needs {
 	return Needs{
-		Words: configWords(append(judged("answered by a set of values in Path", "get"),
-			tells("a cached reader is told the set in Path", "config")...)...),
+		Words: configWords(slices.Concat(
+			judged("answered by a set of values in Path, such as a=7/2 b=7/2: update 7, two values", "get"),
+			tells("a cached reader is told the set in Path", "config"))...),
 		Seen: []Need{sets},
 	}
 }
