@@ -14,7 +14,7 @@ import (
 
 // run takes the next edge by running the code.
 func (w *worker) run() {
-	w.at, w.before, w.begin, w.idle = 0, nil, 0, 0
+	w.at, w.before, w.begin, w.idle, w.foreseen = 0, nil, 0, 0, nil
 	w.prefix = w.next.path(w.prefix[:0])
 	w.past.reset()
 	res, err := w.runner.Explore(w.scenario, w.schedule, w)
@@ -166,6 +166,11 @@ func (w *worker) arrive(world *sim.World) error {
 	if w.expected != nil {
 		w.compare(w.expected, y, world)
 	}
+	if w.foreseen != nil {
+		w.foreseen.past = y.past
+		w.compare(w.foreseen, y, world)
+		w.foreseen = nil
+	}
 	if !w.entered {
 		if w.next.from != nil {
 			w.hops.note(w.before, y, w.next.by)
@@ -206,14 +211,20 @@ func (w *worker) arrive(world *sim.World) error {
 
 // idles reports whether a run has taken so many steps with a known effect, one after the other, that it should end. To
 // recall them costs less. But if one of the next effects is not known, the code runs again from its start. So the steps
-// may be a share of the run: whatever comes next, they cost little beside what the run has cost already.
+// may be a share of the run: whatever comes next, they cost little beside what the run has cost already. What they lead
+// to is compared with what is known.
 func (w *worker) idles(world *sim.World) bool {
 	if w.again || w.memo.find(w.before, w.next.by) == nil {
 		w.idle = 0
 		return false
 	}
-	w.idle++
-	return w.idle*idleShare > world.Step()
+	if w.idle++; w.idle*idleShare > world.Step() {
+		return true
+	}
+	if w.memo.recall(w.before, w.next.by, &w.scratch, &w.sent) != nil {
+		w.foreseen = &w.scratch
+	}
+	return false
 }
 
 // idleShare says that one in so many steps of a run may be idle at its end.

@@ -81,6 +81,7 @@ type worker struct {
 	more     bool   // next has not been taken, because its effect is known
 	begin    int    // the run's step at which next was taken
 	idle     int    // latest steps with a known effect
+	foreseen *state // the state that the latest of these leads to, except what the checkers remember; nil: unknown
 	local    bool   // next changes only its client
 }
 
