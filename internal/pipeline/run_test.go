@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
+
 	"zksim/internal/pipeline"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
@@ -58,7 +60,8 @@ func mustHold(name string) *engine.Scenario {
 	return &s
 }
 
-// TestASearchThatIsNotDeterministicIsAVerdict has code that is, but with the rounds of the small scope.
+// TestASearchThatIsNotDeterministicIsAVerdict has code that is, but with the rounds of the small scope. The clients
+// race, so that the code must run more than once.
 func TestASearchThatIsNotDeterministicIsAVerdict(t *testing.T) {
 	for _, workers := range []int{1, 3} {
 		var calls atomic.Int64
@@ -67,7 +70,7 @@ func TestASearchThatIsNotDeterministicIsAVerdict(t *testing.T) {
 				calls.Add(1)
 			}
 			for range calls.Load() % 3 {
-				p.Conn.Exists("/")
+				p.Conn.Create("/race", nil, 0, zk.WorldACL(zk.PermAll))
 			}
 		}}
 		x, err := pipeline.Run(t.Context(), s, pipeline.Options{Options: engine.Options{
