@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,16 +110,33 @@ const (
 	strictFirst = 3
 )
 
-// Strict runs the first few seeds of a scenario strictly, until ctx is done. It returns an error that is a
-// [*sim.Misuse] if client code leaves the simulator, or keeps control for longer than stuck (0: 30 seconds), and
-// another error if it ends its goroutine. Nothing else that client code does is an error here.
+// Strict runs the first few seeds of a scenario strictly, twice, until ctx is done. It returns an error that is a
+// [*sim.Misuse] if client code leaves the simulator, or keeps control for longer than stuck (0: 30 seconds), one that
+// wraps [ErrNondeterministic] if the two runs of a seed differ, and another error if client code ends its goroutine.
+// Nothing else that client code does is an error here.
 func Strict(ctx context.Context, s *Scenario, stuck time.Duration) error {
 	var seeds []uint64
 	for seed := range uint64(strictFirst) {
 		seeds = append(seeds, seed+1)
 	}
-	_, err := strictRuns(ctx, s, Portfolio, seeds, stuck)
-	return err
+	var runs [2]map[uint64]Shown
+	for k := range runs {
+		var err error
+		if runs[k], err = strictRuns(ctx, s, Portfolio, seeds, stuck); err != nil {
+			return err
+		}
+		slices.Reverse(seeds) // so that other runs come before each, if runs hand on something
+	}
+	for _, seed := range seeds {
+		one, first := runs[0][seed]
+		other, second := runs[1][seed]
+		if first && second { // else ctx was done
+			if parts := Parts(one, other); parts != "" {
+				return fmt.Errorf("%w: two runs of seed %d %s", ErrNondeterministic, seed, parts)
+			}
+		}
+	}
+	return nil
 }
 
 // errStopped ends strict runs early.

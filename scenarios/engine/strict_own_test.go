@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -53,6 +54,22 @@ func TestStrictRunsOfOwnScenariosFindNothing(t *testing.T) {
 		}
 		all(t, few)
 	})
+}
+
+// A search of a small program may run its code only once, and would not see that another run goes another way.
+func TestStrictRunsThatDifferAreAnError(t *testing.T) {
+	for _, every := range []int{2, 3, 7, 1000} { // runs
+		calls := 0
+		s := engine.Scenario{Name: "test/fickle", Clients: 1, Program: func(p *engine.Process) {
+			if calls++; calls%every > 0 {
+				p.Conn.Exists("/")
+			}
+		}}
+		err := engine.Strict(t.Context(), &s, 0)
+		if differs := every < 6; errors.Is(err, engine.ErrNondeterministic) != differs || !differs && err != nil {
+			t.Errorf("one run of %d is another: %v", every, err)
+		}
+	}
 }
 
 // The strict runs of a scenario with long runs take seconds: an interruption must not wait for all of them.

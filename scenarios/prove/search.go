@@ -2,6 +2,7 @@ package prove
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -145,7 +146,11 @@ const usuallyStuck = 30 * time.Second
 func (s *search) run(ctx context.Context, workers int, from []edge, watch func() bool) error {
 	if s.most == 0 && !s.strict {
 		if s.strict = true; ctx.Err() == nil {
-			if err := engine.Strict(ctx, s.scope.Scenario, s.stuck); err != nil {
+			err := engine.Strict(ctx, s.scope.Scenario, s.stuck)
+			if errors.Is(err, engine.ErrNondeterministic) {
+				err = &Unstable{s.scenario.Name, err.Error()}
+			}
+			if err != nil {
 				return err
 			}
 		}
