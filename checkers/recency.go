@@ -112,13 +112,17 @@ func (m *readers) Step(h *history.History, i int) Verdict {
 		r.least, m.known = e.Zxid, max(m.known, e.Zxid)
 	}
 	if e.Kind == history.Return && (e.Op == "get" || e.Op == "follow") {
-		m.all = drop(m.all, func(r reader) bool { return r.caller == callerOf(e) && r.asks == (e.Op == "get") })
+		m.all = drop(m.all, func(r reader) bool { return r.meant(e) })
 	}
 	return Verdict{}
 }
 
+// meant reports whether an event is one of the reader.
+func (r *reader) meant(e *history.Event) bool {
+	return r.caller == callerOf(e) && r.asks == (e.Op == "get")
+}
+
 // reader returns what is remembered of the object of an event.
 func (m *readers) reader(e *history.Event) *reader {
-	x := reader{caller: callerOf(e), asks: e.Op == "get"}
-	return recall(&m.all, func(r *reader) bool { return r.caller == x.caller && r.asks == x.asks }, x)
+	return recall(&m.all, func(r *reader) bool { return r.meant(e) }, reader{caller: callerOf(e), asks: e.Op == "get"})
 }
