@@ -147,8 +147,12 @@ func (c *Client) Part(p *Part) {
 	}
 	p.live, p.auth, p.closed = true, c.conn.Auth, c.closed
 	p.seat, p.orphaned = c.seat(), len(c.orphans) > 0
-	p.leaves = slices.ContainsFunc(c.coroutines, func(g *coroutine) bool { return g.status == calling && g.within != nil })
-	p.calls = slices.ContainsFunc(c.coroutines, func(g *coroutine) bool { return g.status == calling })
+	p.leaves, p.calls = false, false
+	for _, g := range c.coroutines {
+		if g.status == calling {
+			p.calls, p.leaves = true, p.leaves || g.within != nil
+		}
+	}
 	p.caller = uint64(hashIdentities(hash.Hash(0).Int(int64(c.id)).Int(c.session), c.conn.Auth))
 	p.timers = c.pending(p.timers[:0])
 	p.roster, p.stance = uint64(c.roster), c.stance()

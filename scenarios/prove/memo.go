@@ -323,7 +323,7 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) 
 		return
 	}
 	if joint {
-		m.learnJoint(x, y, t, s, local)
+		m.learnJoint(keys, x, y, k, s, local && t.Kind != sim.Connect) // what a connect finds depends on the servers
 		return
 	}
 	if s.cut = local && before.Connected() && !after.Connected(); s.cut {
@@ -353,15 +353,14 @@ func (m *memo) learn(x, y *state, t sim.Transition, e effect, local, fine bool) 
 	m.steps.put(keys[last], s)
 }
 
-// learnJoint records a step of code that may have several connections. It depends on the servers unless it leaves them
-// and the connections as they were. What a connect finds always depends on them.
-func (m *memo) learnJoint(x, y *state, t sim.Transition, s *step, local bool) {
-	alone := local && t.Kind != sim.Connect && s.servers == nil && len(s.moved) == 0
-	for i := range m.process(x, int(t.Client)-1) {
+// learnJoint records a step s of code that may have several connections, k among them. It depends on the servers unless
+// it is alone and leaves them and the connections as they were.
+func (m *memo) learnJoint(keys [3]uint64, x, y *state, k int, s *step, alone bool) {
+	alone = alone && s.servers == nil && len(s.moved) == 0
+	for i := range m.process(x, k) {
 		s.process = append(s.process, y.clients[i])
 		alone = alone && x.clients[i].Connected() == y.clients[i].Connected()
 	}
-	keys, _ := m.keys(x, t)
 	if alone {
 		m.steps.put(keys[0], s)
 		return

@@ -214,17 +214,13 @@ func (w *worker) arrive(world *sim.World) error {
 // may be a share of the run: whatever comes next, they cost little beside what the run has cost already. What they lead
 // to is compared with what is known.
 func (w *worker) idles(world *sim.World) bool {
-	if w.again || w.memo.find(w.before, w.next.by) == nil {
+	if w.again || w.memo.recall(w.before, w.next.by, &w.scratch, &w.sent) == nil {
 		w.idle = 0
 		return false
 	}
-	if w.idle++; w.idle*idleShare > world.Step() {
-		return true
-	}
-	if w.memo.recall(w.before, w.next.by, &w.scratch, &w.sent) != nil {
-		w.foreseen = &w.scratch
-	}
-	return false
+	w.foreseen = &w.scratch
+	w.idle++
+	return w.idle*idleShare > world.Step()
 }
 
 // idleShare says that one in so many steps of a run may be idle at its end.
