@@ -32,12 +32,12 @@ func cause(err error) error {
 	return err
 }
 
-// Save writes a file whole or not at all: first under another name.
+// Save writes a file whole or not at all: first under another name. The writer is an *os.File.
 func Save(dir, name string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
 	}
-	tmp, err := Create(dir, name)
+	tmp, err := create(dir, name)
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), cause(err))
 	}
@@ -52,9 +52,9 @@ func Save(dir, name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// Create makes a new file beside the one with that name. Unlike [os.CreateTemp], it leaves it to the user's umask who
+// create makes a new file beside the one with that name. Unlike [os.CreateTemp], it leaves it to the user's umask who
 // may read the file.
-func Create(dir, name string) (*os.File, error) {
+func create(dir, name string) (*os.File, error) {
 	for n := os.Getpid(); ; n++ {
 		file := filepath.Join(dir, fmt.Sprintf("%s.%d", name, n))
 		f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

@@ -146,24 +146,18 @@ func (x *checkpoint) place(places map[*point]int, p *point) int {
 	return at
 }
 
-func (p *prover) write(x *checkpoint) (err error) {
-	f, err := files.Create(filepath.Dir(p.Checkpoint), filepath.Base(p.Checkpoint))
+// write saves a checkpoint, which is on the disk afterwards.
+func (p *prover) write(x *checkpoint) error {
+	err := files.Save(filepath.Dir(p.Checkpoint), filepath.Base(p.Checkpoint), func(w io.Writer) error {
+		out, sum := bufio.NewWriter(w), sha256.New()
+		err := gob.NewEncoder(io.MultiWriter(out, sum)).Encode(x)
+		_, tail := out.Write(sum.Sum(nil))
+		return cmp.Or(err, tail, out.Flush(), w.(*os.File).Sync()) // the first error is enough
+	})
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			os.Remove(f.Name())
-			err = fmt.Errorf("checkpoint: %w", err)
-		}
-	}()
-	out, sum := bufio.NewWriter(f), sha256.New()
-	err = gob.NewEncoder(io.MultiWriter(out, sum)).Encode(x)
-	_, tail := out.Write(sum.Sum(nil))
-	if err := cmp.Or(err, tail, out.Flush(), f.Sync(), f.Close()); err != nil { // the first error is enough
-		return err
-	}
-	return os.Rename(f.Name(), p.Checkpoint)
+	return nil
 }
 
 // resume reads the checkpoint, if there is one.
@@ -174,9 +168,8 @@ func (p *prover) resume() (*checkpoint, error) {
 	program() // now, because its file may be another one when the first checkpoint is saved
 	f, err := os.Open(p.Checkpoint)
 	if errors.Is(err, fs.ErrNotExist) { // find out now whether it can be written, not when there is something to lose
-		f, err = os.CreateTemp(filepath.Dir(p.Checkpoint), filepath.Base(p.Checkpoint)+".*")
-		if err == nil {
-			return nil, errors.Join(f.Close(), os.Remove(f.Name()))
+		if err = files.Writable(filepath.Dir(p.Checkpoint)); err == nil {
+			return nil, nil
 		}
 	}
 	if err != nil {

@@ -24,7 +24,7 @@ type Options struct {
 	// Steps limits the steps that code makes in a level, including those to the point where a run goes its own way; 0: no
 	// limit. The longer runs are, the fewer states it allows.
 	Steps      int
-	Checkpoint string        // file to resume from, if it exists, and to save to; "": none
+	Checkpoint string        // file to resume from, if it exists, and to save to, with its folder; "": none
 	Every      time.Duration // how often to save; 0: every minute
 	Reverse    bool          // search in another order
 	Stuck      time.Duration // how long client code may keep control before that is an error; 0: 30 seconds

@@ -137,15 +137,19 @@ func TestAProofThatHadNothingToJudgeIsInconclusive(t *testing.T) {
 	}
 }
 
-// TestACheckpointThatCannotBeSavedEndsNoSearch moves the folder for it away while the search goes on: to remove it may
-// fail, if a file is written there just then.
+// TestACheckpointThatCannotBeSavedEndsNoSearch puts a file in the place of its folder while the search goes on. The
+// folder is a link, since a file can replace one at once.
 func TestACheckpointThatCannotBeSavedEndsNoSearch(t *testing.T) {
-	folder := t.TempDir()
+	file, folder := filepath.Join(t.TempDir(), "file"), filepath.Join(t.TempDir(), "folder")
+	write(t, file, nil)
+	if err := os.Symlink(t.TempDir(), folder); err != nil {
+		t.Fatal(err)
+	}
 	sc := about(t, "lock/lock", "disconnect=2", -1) // long enough for many looks at the clock
 	program, runs := sc.Scenario.Program, atomic.Int64{}
 	sc.Scenario.Program = func(p *engine.Process) {
 		if runs.Add(1) == 10 {
-			if err := os.Rename(folder, folder+".gone"); err != nil {
+			if err := os.Rename(file, folder); err != nil {
 				t.Error(err)
 			}
 		}
