@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 
 	"zksim/checkers"
@@ -123,11 +124,17 @@ func (s *Scenario) Alike() func(id, rounds int) int { return s.alike }
 // Broken reports whether the scenario is a mutant that must fail.
 func (s *Scenario) Broken() bool { return len(s.Caught) > 0 }
 
-// Without returns the scenario without the checkers of these names, which have nothing to judge in it.
+// Without returns the scenario without the checkers of these names, which have nothing to judge in it. It panics if the
+// scenario has no checker of such a name.
 func (s Scenario) Without(names ...string) Scenario {
-	s.Checkers = slices.DeleteFunc(slices.Clone(s.Checkers), func(c checkers.Checker) bool {
-		return slices.Contains(names, c.Name())
-	})
+	s.Checkers = slices.Clone(s.Checkers)
+	for _, name := range names {
+		n := len(s.Checkers)
+		s.Checkers = slices.DeleteFunc(s.Checkers, func(c checkers.Checker) bool { return c.Name() == name })
+		if len(s.Checkers) == n {
+			panic(fmt.Sprintf("scenario %s has no checker %q", s.Name, name))
+		}
+	}
 	return s
 }
 

@@ -19,3 +19,16 @@ func TestARealRunIsToldWhatItsCheckersDidWithout(t *testing.T) {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
+
+func TestACheckerThatIsNotThereCannotBeLeftOut(t *testing.T) {
+	s := Scenario{Name: "a/lock", Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Tree{}}}
+	if got := s.Without("tree").Checkers; len(got) != 1 || got[0].Name() != "liveness" || len(s.Checkers) != 2 {
+		t.Errorf("%v remain of %v", got, s.Checkers)
+	}
+	defer func() {
+		if got := recover(); got != `scenario a/lock has no checker "ownershp"` {
+			t.Errorf("the panic is %v", got)
+		}
+	}()
+	s.Without("tree", "ownershp")
+}
