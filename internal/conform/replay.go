@@ -7,10 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"zksim/internal/files"
 	"zksim/internal/transcript"
 )
 
@@ -26,18 +26,13 @@ type Replayed struct {
 // a folder without transcripts; then nothing is replayed.
 func Replay(ctx context.Context, dir string, differ func(file string, d transcript.Difference)) (Replayed, error) {
 	var r Replayed
-	var files []string
+	var names []string
 	var recordings []*transcript.Transcript
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".jsonl" {
 			return err
 		}
-		if info, err := os.Stat(path); err != nil {
-			return err
-		} else if !info.IsDir() && !info.Mode().IsRegular() { // a folder fails at the read; others may never end
-			return fmt.Errorf("%s is no regular file", path)
-		}
-		data, err := os.ReadFile(path)
+		data, err := files.Read(path)
 		if err != nil {
 			return err
 		}
@@ -49,13 +44,13 @@ func Replay(ctx context.Context, dir string, differ func(file string, d transcri
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		files, recordings = append(files, path), append(recordings, t)
+		names, recordings = append(names, path), append(recordings, t)
 		return ctx.Err()
 	})
 	if err != nil {
 		return r, err
 	}
-	if len(files) == 0 {
+	if len(names) == 0 {
 		return r, fmt.Errorf("%s: no transcripts (*.jsonl)%s", dir, aside(len(r.Skipped)))
 	}
 	for i, t := range recordings {
@@ -66,7 +61,7 @@ func Replay(ctx context.Context, dir string, differ func(file string, d transcri
 		r.Steps += len(t.Steps)
 		for _, d := range transcript.Replay(t) {
 			r.Differences++
-			differ(files[i], d)
+			differ(names[i], d)
 		}
 	}
 	return r, nil

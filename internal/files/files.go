@@ -52,6 +52,16 @@ func Save(dir, name string, write func(io.Writer) error) error {
 	return nil
 }
 
+// Read reads a regular file. Others, such as a pipe, may never end.
+func Read(name string) ([]byte, error) {
+	if info, err := os.Stat(name); err != nil {
+		return nil, err
+	} else if !info.IsDir() && !info.Mode().IsRegular() { // a folder fails at the read
+		return nil, fmt.Errorf("%s is no regular file", name)
+	}
+	return os.ReadFile(name)
+}
+
 // create makes a new file beside the one with that name. Unlike [os.CreateTemp], it leaves it to the user's umask who
 // may read the file.
 func create(dir, name string) (*os.File, error) {

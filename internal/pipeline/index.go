@@ -187,7 +187,7 @@ func readRows(dir string) (rows []reports.Row, err error) {
 	names, err := fs.Glob(os.DirFS(dir), "*/"+fmt.Sprintf(rowFile, "*")) // the name of dir is no pattern
 	for _, name := range names {
 		name = filepath.Join(dir, filepath.FromSlash(name))
-		text, err := os.ReadFile(name)
+		text, err := files.Read(name)
 		if err != nil {
 			return nil, err
 		}

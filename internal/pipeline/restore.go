@@ -3,10 +3,10 @@ package pipeline
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"zksim/checkers"
+	"zksim/internal/files"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 )
@@ -16,7 +16,7 @@ import (
 func Restore(s *engine.Scenario, dir, where string) (*Failure, error) {
 	var told reports.Report
 	file := filepath.Join(dir, "report.json")
-	text, err := os.ReadFile(file)
+	text, err := files.Read(file)
 	if err != nil {
 		return nil, err
 	}

@@ -252,12 +252,7 @@ func readShard(dir string) (*shardFile, error) {
 // readStrictly reads JSON of a format from a regular file into x, which checks it. Unknown fields and trailing data are
 // errors.
 func readStrictly(name, format string, x interface{ check() error }) error {
-	if info, err := os.Stat(name); err != nil {
-		return err
-	} else if !info.IsDir() && !info.Mode().IsRegular() { // a folder fails at the read; others may never end
-		return fmt.Errorf("%s is no regular file", name)
-	}
-	text, err := os.ReadFile(name)
+	text, err := files.Read(name)
 	if err != nil {
 		return err
 	}
