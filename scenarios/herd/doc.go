@@ -30,7 +30,8 @@ type Variant struct {
 	Setup []model.Request // executed before the clients start
 
 	// Program is what each client does. It records Released when it does what lets somebody go on, and Acquired when it
-	// can go on itself. It may run forever.
+	// can go on itself, both by the Process that it is given. What comes before Process.Opening or Process.Turn returns
+	// is not counted. It may run forever.
 	Program func(p *Process)
 	// Drive, if not nil, is what one more client does. That client is not one of those that wait, but it is counted
 	// where notifications and requests are counted.

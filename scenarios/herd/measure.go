@@ -80,9 +80,7 @@ func Measure(ctx context.Context, r *engine.Runner, v *Variant, clients int, see
 		return Measurement{}, fmt.Errorf("%s with %s: %s", v.Name, history.Counted(clients, "client"), h.Panic)
 	}
 	if t.seen < t.events {
-		return Measurement{}, fmt.Errorf("%s with %s: %d of %s happened in %v", v.Name, history.Counted(clients, "client"),
-			t.seen,
-			history.Counted(t.events, "event"), t.limit())
+		return Measurement{}, fmt.Errorf("%s with %s: %s", v.Name, history.Counted(clients, "client"), t.missing())
 	}
 	m := v.count(h, times, t.opening, clients).m
 	m.Backend, m.Seed = "sim", seed

@@ -3,6 +3,7 @@ package herd
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"zksim/model/history"
@@ -45,6 +46,7 @@ type timetable struct {
 	pause   time.Duration // after a change all have looked, and wait again
 
 	events, seen int           // how many events are enough, and have been
+	early        int           // events before the measurement began
 	last         time.Duration // when the last one was, since began
 }
 
@@ -59,6 +61,15 @@ func newTimetable(v *Variant, clients int) *timetable {
 	slower := cmp.Or(v.Timing.Link, sim.DefaultTiming.Link) / sim.DefaultTiming.Link
 	t.opening, t.pause = t.opening*slower, t.pause*slower
 	return t
+}
+
+// missing says how many events have been where more were expected, and where the others may be.
+func (t *timetable) missing() string {
+	s := fmt.Sprintf("%d of %s happened in %v", t.seen, history.Counted(t.events, "event"), t.limit())
+	if t.early > 0 {
+		s += fmt.Sprintf(", and %d before the measurement began, see Process.Opening", t.early)
+	}
+	return s
 }
 
 // limit is when a run that has not ended is given up.
@@ -106,8 +117,11 @@ func (t *timetable) next(p *Process) { t.rest(p, 2*time.Millisecond) }
 func (t *timetable) rest(p *Process, d time.Duration) { p.Env.Sleep(context.Background(), d) }
 
 func (t *timetable) went(p *Process) {
-	if now := p.Env.Now().Sub(t.began); now >= t.opening {
-		t.seen++
-		t.last = now
+	now := p.Env.Now().Sub(t.began)
+	if now < t.opening {
+		t.early++
+		return
 	}
+	t.seen++
+	t.last = now
 }

@@ -47,6 +47,11 @@ func (p *Process) Went(err error) bool {
 		return false
 	}
 	p.Acquired("", 0)
-	p.pace.went(p)
 	return true
+}
+
+// Acquired records that the client can go on. Only what comes after the measurement has begun is counted.
+func (p *Process) Acquired(path string, token int64) {
+	p.Object.Acquired(path, token)
+	p.pace.went(p)
 }
