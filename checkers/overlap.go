@@ -7,10 +7,15 @@ import (
 	"zksim/model/history"
 )
 
+// endsOnly are operations that need no beginning: a holder says at the end how long that can have been, and a cached
+// reader begins with what it is told first.
+var endsOnly = []string{"held", "follow"}
+
 // overlap says which object begins an operation although it has begun the same one and not ended it, as when goroutines
 // share the object. Nobody knows then which calls and answers belong together. Nor does anybody know which of two
-// watchers of one object tells something. It returns "" if there is none.
-func overlap(h *history.History) string {
+// watchers of one object tells something. overlap also says which object ends a judged operation that it has not begun:
+// checkers would take it for none. It returns "" if there is none.
+func (v *Vocabulary) overlap(h *history.History) string {
 	var open []*history.Event
 	for i := range h.Events {
 		e := &h.Events[i]
@@ -34,6 +39,9 @@ func overlap(h *history.History) string {
 			open = open[:len(open)-1]
 		case e.Kind == history.Invoke:
 			open = append(open, e)
+		case v.judged[e.Op] && !slices.Contains(endsOnly, e.Op):
+			return fmt.Sprintf("c%d ends the operation %.60q on an object that has not begun it, so nobody knows since when it "+
+				"went on; each Return needs its Invoke", e.Client, e.Op)
 		}
 	}
 	return ""

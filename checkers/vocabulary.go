@@ -12,9 +12,10 @@ import (
 // Vocabulary is the set of words that a scenario's programs may record: those that its checkers know, and those that it
 // declares to be judged by nobody.
 type Vocabulary struct {
-	open  bool // any word
-	known map[word]bool
-	items bool // a checker tells the items of a queue apart
+	open   bool // any word
+	known  map[word]bool
+	judged map[string]bool // operations on which a verdict depends
+	items  bool            // a checker tells the items of a queue apart
 }
 
 type word struct {
@@ -26,7 +27,7 @@ type word struct {
 // if a checker does not say what it needs, because it may judge all of them. Any word will also do if no checker knows
 // a word, because then nobody judges operations.
 func VocabularyOf(all []Checker, free []string) Vocabulary {
-	v := Vocabulary{known: map[word]bool{}}
+	v := Vocabulary{known: map[word]bool{}, judged: map[string]bool{}}
 	for _, c := range all {
 		x, ok := c.(Declaring)
 		if !ok {
@@ -35,6 +36,7 @@ func VocabularyOf(all []Checker, free []string) Vocabulary {
 		}
 		for _, w := range x.Needs().Words {
 			v.known[word{w.Op, w.Class}] = true
+			v.judged[w.Op] = v.judged[w.Op] || w.Class == Operation && !w.Unjudged
 			v.items = v.items || w.Op == "put"
 		}
 	}
@@ -48,13 +50,13 @@ func VocabularyOf(all []Checker, free []string) Vocabulary {
 }
 
 // Unfit says why the operations of a history cannot be judged. No checker knows the word of one, an object begins one
-// while the same goes on there, as when goroutines share it, or an item is put whose number was put before. Unfit
-// returns "" if they can be judged.
+// while the same goes on there, as when goroutines share it, or ends one that it has not begun, or an item is put whose
+// number was put before. Unfit returns "" if they can be judged.
 func (v *Vocabulary) Unfit(h *history.History) string {
 	if why := v.unknown(h); why != "" {
 		return fmt.Sprintf("no checker knows %s; a word that nobody is to judge belongs in Scenario.Words", why)
 	}
-	if why := overlap(h); why != "" || !v.items {
+	if why := v.overlap(h); why != "" || !v.items {
 		return why
 	}
 	return repeated(h)
