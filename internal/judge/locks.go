@@ -63,6 +63,7 @@ type locks struct {
 	h       *history.History
 	folders map[string]*folder
 	byPath  map[string]*waiter
+	others  map[string]map[string]*waiter // znodes with other names and a number, by folder and path
 	wrong   []string
 
 	// creates counts the unanswered creates by the requested path and the client.
@@ -80,7 +81,8 @@ type absence struct {
 
 // newLocks builds the locks of a history.
 func newLocks(h *history.History) *locks {
-	l := &locks{h: h, folders: map[string]*folder{}, byPath: map[string]*waiter{}, creates: map[string]map[int32]int{},
+	l := &locks{h: h, folders: map[string]*folder{}, byPath: map[string]*waiter{},
+		others: map[string]map[string]*waiter{}, creates: map[string]map[int32]int{},
 		caches: map[string]map[int32]bool{}, away: map[int32]absence{}, earlier: map[int32]bool{},
 		taken: map[int32][]string{}}
 	for i := range h.Events {
@@ -158,7 +160,7 @@ func (l *locks) called(e *history.Event) {
 			own = x
 		}
 	}
-	if own != nil && before(own, w) && w.client > 0 && w.client != e.Client {
+	if own != nil && before(own, w) && w.client > 0 && w.client != e.Client && !l.reads(f, w, e.Client) {
 		l.violation("order: c%d waits for %s of c%d, which comes behind its own %s", e.Client, w.path, w.client, own.path)
 	}
 }
@@ -181,6 +183,7 @@ func (l *locks) folder(path string) *folder {
 func (l *locks) add(path string, client int32, zxid int64) *waiter {
 	in, number, library, ok := named(path)
 	if !ok {
+		l.other(path, client)
 		return nil
 	}
 	f := l.folders[in]
@@ -208,6 +211,7 @@ func (l *locks) created(e *history.Event) {
 }
 
 func (l *locks) deleted(e *history.Event) {
+	delete(l.others[model.Folder(e.Path)], e.Path)
 	w := l.byPath[e.Path]
 	if w == nil || w.made > e.Zxid { // the delete of an earlier one of that name
 		return
