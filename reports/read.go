@@ -14,8 +14,9 @@ import (
 	"zksim/model/history"
 )
 
-// maxHistoryLine bounds a line of history.jsonl.
-const maxHistoryLine = 16 << 20
+// MaxHistoryLine bounds a line of history.jsonl. The longest ones have the names that a server has listed: a recorder of
+// real traffic follows answers of up to 64 MB, and JSON takes two bytes for a quotation mark.
+const MaxHistoryLine = 128 << 20
 
 // maxClient bounds the numbers of clients in a history that is read.
 const maxClient = 1 << 20
@@ -41,7 +42,7 @@ func ReadHistory(r io.Reader) (*history.History, error) {
 	h.Reset(0)
 	h.Outcome = history.Stopped
 	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxHistoryLine)
+	lines.Buffer(nil, MaxHistoryLine)
 	n, ended := 0, false
 reading:
 	for lines.Scan() {
@@ -72,7 +73,7 @@ reading:
 	}
 	switch err := lines.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
-		return nil, fmt.Errorf("line %d: no line of a history is longer than %d bytes", n+1, maxHistoryLine)
+		return nil, fmt.Errorf("line %d: no line of a history is longer than %d bytes", n+1, MaxHistoryLine)
 	case err != nil:
 		return nil, fmt.Errorf("line %d: %w", n+1, err)
 	case n == 0:

@@ -112,8 +112,8 @@ func (e *Ensemble) RecordingGap() string {
 const (
 	// maxRequest limits the bytes of a request, with the packet in base64, and the events before it.
 	maxRequest = 4 << 20
-	// maxLine limits the length of a line of a recording: JSON takes at most six bytes for one.
-	maxLine = 8 * maxRequest
+	// maxLine limits the length of a line of a recording, before which there may be any history.
+	maxLine = reports.MaxHistoryLine
 )
 
 // ReadRecording reads what [Ensemble.WriteRecording] has written. Errors name the line that is wrong and what was

@@ -164,7 +164,7 @@ func (a *app) readRun(file string) (*recorded, error) {
 }
 
 // maxLine bounds a line of a history.
-const maxLine = 16 << 20
+const maxLine = reports.MaxHistoryLine
 
 // historyLines reads the lines of a history.
 func historyLines(file string, in io.Reader) (*recorded, error) {

@@ -55,7 +55,7 @@ func TestAHistoryWithoutAnEndIsRefused(t *testing.T) {
 		a := &app{all: catalog.All, in: &endless{}, out: &out, err: &err}
 		code := a.main(t.Context(), strings.Fields(args))
 		want := "simrun " + strings.Fields(args)[0] + ": standard input: line 1: no line of a history is longer than " +
-			"16777216 bytes\n"
+			"134217728 bytes\n"
 		if code != exitUsage || err.String() != want {
 			t.Errorf("%s: exit %d, %q, %.100q", args, code, &out, &err)
 		}
