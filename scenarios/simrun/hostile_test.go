@@ -337,7 +337,8 @@ func TestOddFilesGetOneShortLine(t *testing.T) {
 			`line, not "{"`},
 		{"diff /dev/zero /dev/zero", `simrun diff: /dev/zero: line 1: no line of a schedule is longer than 65536 bytes`},
 		{"judge long.jsonl", `simrun judge: long.jsonl: line 1: no line of a history is longer than 134217728 bytes`},
-		{"diff long.jsonl long.jsonl", `simrun diff: long.jsonl: line 1: no line of a history is longer than 134217728 bytes`},
+		{"diff long.jsonl long.jsonl", `simrun diff: long.jsonl: line 1: no line of a history is longer than ` +
+			`134217728 bytes`},
 		{"conform -replay long.jsonl", `simrun conform: long.jsonl: line 1: no line of a transcript is longer than ` +
 			`16777216 bytes`},
 		{"check -junit .", `simrun check: -junit: . is a folder, not a file`},
