@@ -14,8 +14,8 @@ import (
 	"zksim/model/history"
 )
 
-// MaxHistoryLine bounds a line of history.jsonl. The longest ones have the names that a server has listed: a recorder of
-// real traffic follows answers of up to 64 MB, and JSON takes two bytes for a quotation mark.
+// MaxHistoryLine bounds a line of history.jsonl. The longest ones have the names that a server has listed: a recorder
+// of real traffic follows answers of up to 64 MB, and JSON takes two bytes for a quotation mark.
 const MaxHistoryLine = 128 << 20
 
 // maxClient bounds the numbers of clients in a history that is read.
