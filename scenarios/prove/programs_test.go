@@ -138,7 +138,17 @@ func TestRandomProgramsHaveNoOtherOutcomesThanAPlainSearchFinds(t *testing.T) {
 
 // TestProgramsThatWereAFinding examines programs that a search was once wrong about.
 func TestProgramsThatWereAFinding(t *testing.T) {
-	files, err := filepath.Glob(cmp.Or(os.Getenv("ZKSIM_PROGRAM"), "testdata/programs/*.txt"))
+	examineFiles(t, cmp.Or(os.Getenv("ZKSIM_PROGRAM"), "testdata/programs/*.txt"))
+}
+
+// TestEachPartOfAKeyCounts examines programs that a search is wrong about if one thing is left out of the keys under
+// which it remembers steps, of what decides when these may be used, or of the timers of a state. Random programs come to
+// most of these situations too seldom.
+func TestEachPartOfAKeyCounts(t *testing.T) { examineFiles(t, "testdata/keys/*.txt") }
+
+// examineFiles examines the programs in some files.
+func examineFiles(t *testing.T, pattern string) {
+	files, err := filepath.Glob(pattern)
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
@@ -152,7 +162,7 @@ func TestProgramsThatWereAFinding(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x := examine(p, limits{states: 20_000, walks: 500})
+			x := examine(p, limits{states: 20_000, walks: 500, memo: true})
 			if x.finding != nil {
 				t.Errorf("%s\n%s", x.finding.kind, x.finding.text)
 			} else if !x.closed {
