@@ -89,9 +89,9 @@ func (w *World) removeTimer(t *timer) {
 // wall returns the virtual time as the servers write it, in milliseconds since 1970.
 func (w *World) wall() int64 { return Epoch.UnixMilli() + w.now }
 
-// reapDue returns the virtual time from which the leader may delete a container or ttl znode; model.Never if there is
+// ReapDue returns the virtual time from which the leader may delete a container or ttl znode; model.Never if there is
 // none.
-func (w *World) reapDue() int64 {
+func (w *World) ReapDue() int64 {
 	due := w.leader().store.NextReap()
 	if due == model.Never || due < Epoch.UnixMilli() {
 		return due
@@ -104,7 +104,7 @@ func (w *World) tickable() bool {
 	if w.outside != nil {
 		return !w.outside.Idle()
 	}
-	due := w.reapDue()
+	due := w.ReapDue()
 	return len(w.timers) > 0 && (w.calm || w.timers[0].at != restTime) || w.now < due && due != model.Never
 }
 
@@ -139,7 +139,7 @@ func (w *World) tick(c *Client) {
 	if len(w.timers) > 0 {
 		first = w.timers.first(c)
 	}
-	if due := w.reapDue(); w.now < due && (first == nil || due < first.at) {
+	if due := w.ReapDue(); w.now < due && (first == nil || due < first.at) {
 		w.now = due
 		return
 	}

@@ -89,7 +89,7 @@ func (w *World) Normal() []Transition {
 	if len(w.servers) > 1 {
 		list = w.appendServers(list)
 	}
-	if w.reapDue() <= w.now {
+	if w.ReapDue() <= w.now {
 		list = append(list, Transition{Kind: Reap})
 	}
 	if !w.calm || len(list) == 0 {

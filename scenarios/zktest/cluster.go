@@ -47,6 +47,7 @@ type Cluster struct {
 	uneventful time.Duration // since a client last wanted something
 	settled    time.Time     // when nothing was last on its way
 	level      []time.Time   // when each server was last level with the leader
+	kept       time.Time     // when no container or TTL znode was last due to be deleted
 	calm       time.Time     // when the faults ended or AtRest last returned
 	stuck      func()        // if not nil, records that the code waits, instead of a failure
 	lasting    time.Duration // how long no client may want anything after the code has ended
@@ -79,6 +80,9 @@ const tickTime = 2 * time.Second
 // syncLimit is how long a server may be behind the leader or cut off from it, as in ZooKeeper's sample configuration. A
 // leader drops a follower that takes longer. It steps down itself when it has had no quorum for that long.
 const syncLimit = 5 * tickTime
+
+// containerCheck is how often the leader deletes containers and TTL znodes that are due, as ZooKeeper does by default.
+const containerCheck = time.Minute
 
 // idleLimit is how long no client may want anything before a run counts as at rest.
 const idleLimit = 10 * time.Minute

@@ -24,6 +24,9 @@ func (c driver) Rest() {
 	c.look()
 	c.tell()
 	c.rests()
+	if time.Now().Before(c.reapDue()) {
+		c.kept = time.Now()
+	}
 	for k := range c.level {
 		if !c.behind(k) {
 			c.level[k] = time.Now()
@@ -126,6 +129,12 @@ func (c *Cluster) sessionEnd() (first time.Time, ok bool) {
 	return first, ok
 }
 
+// reapDue returns from when the leader may delete a container or TTL znode; long after the run if there is none.
+func (c *Cluster) reapDue() time.Time {
+	ms := min(c.world.ReapDue(), (time.Since(c.begin) + 2*sleepLimit).Milliseconds())
+	return c.begin.Add(time.Duration(ms) * time.Millisecond)
+}
+
 func (c *Cluster) nothingOnItsWay() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,8 +144,11 @@ func (c *Cluster) nothingOnItsWay() bool {
 }
 
 // Hurried implements [sim.Outside]. It reports whether a message must arrive, a server must catch up, after it has
-// heard of the leader if it is cut off, or a session must end.
+// heard of the leader if it is cut off, a session must end, or a container or TTL znode must be deleted.
 func (c driver) Hurried() bool {
+	if time.Since(c.kept) >= containerCheck {
+		return true
+	}
 	for _, at := range c.level {
 		if time.Since(at) >= syncLimit {
 			return true
@@ -213,7 +225,10 @@ func (c *Cluster) stride() time.Duration {
 	if end, ok := c.sessionEnd(); ok {
 		d = min(d, max(latency, time.Until(end)))
 	}
-	return d
+	if due := time.Until(c.reapDue()); due > 0 {
+		return min(d, max(latency, due))
+	}
+	return min(d, max(latency, time.Until(c.kept.Add(containerCheck))))
 }
 
 // passes sets whether time passes, in a turn of the code. While it does, pings are answered without the driver.

@@ -389,7 +389,7 @@ func bubble(t *testing.T, w *sim.World, steps *atomic.Int64, code func(c *Cluste
 		time.Sleep(time.Until(sim.Epoch)) // bubbles begin in 2000; the clocks of code and servers must agree
 		turns.Seed(w.Order)
 		c := &Cluster{world: w, begin: time.Now(), level: slices.Repeat([]time.Time{time.Now()}, len(w.Stores())),
-			poke: make(chan struct{}, 1), steps: steps}
+			kept: time.Now(), poke: make(chan struct{}, 1), steps: steps}
 		c.host = &host{c: c}
 		w.SetOutside(driver{c})
 		err = c.run(code, run)

@@ -146,3 +146,37 @@ func TestATimeoutIsMetWhileClientsAsk(t *testing.T) {
 
 // latency is what an answer may take that no fault holds back.
 const latency = time.Second
+
+// TestWhatIsToEndByItselfEndsInTime has code wait for a container and a TTL znode, which ZooKeeper deletes within a
+// minute, while nobody wants anything.
+func TestWhatIsToEndByItselfEndsInTime(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		const ttl = 30 * time.Minute
+		begin := time.Now()
+		_, err := conn.CreateContainer("/box", nil, zk.FlagContainer, open)
+		_, err2 := conn.CreateTTL("/lease", nil, zk.FlagTTL, open, ttl)
+		_, err3 := conn.Create("/box/x", nil, 0, open)
+		if err := errors.Join(err, err2, err3, conn.Delete("/box/x", -1)); err != nil {
+			c.Errorf("%v", err)
+			return
+		}
+		gone := func(path string) time.Duration {
+			for exists(conn, path) {
+				time.Sleep(time.Second)
+				if ok, _, ch, err := conn.ExistsW(path); ok && err == nil {
+					<-ch
+				}
+			}
+			return time.Since(begin)
+		}
+		if took := gone("/box"); took > 2*time.Minute {
+			c.Errorf("a container that is empty was there for %v", took)
+		}
+		took := gone("/lease")
+		if took < ttl || took > ttl+2*time.Minute {
+			c.Errorf("a TTL znode of %v was there for %v", ttl, took)
+		}
+		c.Sometimes("both have ended", true)
+	}, zktest.Faults("none"))
+}
