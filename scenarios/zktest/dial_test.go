@@ -157,3 +157,39 @@ func TestConnectionsMayShareADialer(t *testing.T) {
 		all.Wait()
 	}, zktest.Faults("disconnect=2"), zktest.Servers(1))
 }
+
+// TestAConnectionThatHasAskedForNothingKeepsItsSession has one lose its server before it has sent anything in its
+// session, and another one of the same dialer connect meanwhile.
+func TestAConnectionThatHasAskedForNothingKeepsItsSession(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		dial, cut := c.Dialer(), make(chan bool, 10)
+		conn, _, err := zk.Connect(c.Addrs(), 10*time.Second, zk.WithDialer(dial), zk.WithLogger(silent{}),
+			zk.WithEventCallback(func(ev zk.Event) {
+				switch ev.State {
+				case zk.StateDisconnected:
+					cut <- true
+				case zk.StateExpired:
+					c.Errorf("a session has expired")
+				}
+			}))
+		if err != nil {
+			c.Errorf("%v", err)
+			return
+		}
+		defer conn.Close()
+		asked := false
+		select {
+		case <-cut:
+		case <-time.After(time.Minute):
+			asked = true // it has pinged
+		}
+		other, _, err := zk.Connect(c.Addrs(), 10*time.Second, zk.WithDialer(dial), zk.WithLogger(silent{}))
+		if err != nil {
+			c.Errorf("%v", err)
+			return
+		}
+		defer other.Close()
+		c.AtRest()
+		c.Sometimes("it is cut off before it has asked", !asked)
+	}, zktest.Faults("disconnect=1"))
+}

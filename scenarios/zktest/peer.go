@@ -24,7 +24,6 @@ type peer struct {
 	tags    uint64
 	hangups bool // the connection must end after the step
 	left    bool // the client has closed its session
-	aware   bool // the client has sent something in its session, so it knows its session
 
 	asked []time.Time // when the client sent each unanswered request, oldest first
 	came  time.Time   // when something last arrived at the client, or nothing was on its way to it
@@ -81,7 +80,7 @@ func (p *peer) Connect(server int) {
 	}
 	switch {
 	case err == nil:
-		p.at, p.aware = line, p.hello.Session != 0
+		p.at = line
 		id := p.client.Session()
 		p.greet(line, jute.ConnectResponse{Timeout: timeout, Session: id, Password: password(id), Old: p.hello.Old})
 	case p.client.HasSession() || p.hello.Session == 0:
@@ -153,7 +152,6 @@ func (p *peer) pong(line *pipe) bool {
 	if !p.c.passing || p.at != line || p.hangups || !p.quiet() || !line.idle() {
 		return false
 	}
-	p.aware = true
 	if !line.heard() {
 		p.pongs()
 	}
@@ -229,7 +227,7 @@ func (p *peer) whose(hello *jute.ConnectRequest) *peer {
 			return p.c.peers[i]
 		}
 	}
-	if p.asks != nil || p.at != nil || p.aware && p.client.HasSession() {
+	if p.asks != nil || p.at != nil || p.client.HasSession() {
 		return p.c.join()
 	}
 	return p
@@ -240,6 +238,7 @@ func (p *peer) packet(line *pipe, packet []byte) (pinged bool, err error) {
 	switch line {
 	case p.asks: // no packet may come before the answer to the handshake
 		return false, jute.ErrHeader
+	case p.at:
 	default:
 		hello, err := jute.ParseConnectRequest(packet)
 		if err != nil {
@@ -250,8 +249,6 @@ func (p *peer) packet(line *pipe, packet []byte) (pinged bool, err error) {
 		q.sent()
 		q.client.Ask(line.server)
 		return false, nil
-	case p.at:
-		p.aware = true
 	}
 	xid, q, err := jute.ParseRequest(packet)
 	if err != nil {
