@@ -188,6 +188,9 @@ func (c *Client) parted() {
 // Bound returns the server that a fault makes a remote client connect to next; -1 if there is none.
 func (c *Client) Bound() int { return c.bound }
 
+// Unbind lets a remote client connect to any server.
+func (c *Client) Unbind() { c.bound = -1 }
+
 // Arriving reports whether something is on its way to a remote client.
 func (c *Client) Arriving() bool { return len(c.down) > 0 }
 

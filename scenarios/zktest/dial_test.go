@@ -108,10 +108,16 @@ func TestNamesOfHostsAreKnownInEveryRun(t *testing.T) {
 	}, zktest.Faults("none"), zktest.Servers(1))
 }
 
-// TestAClientNeedNotKnowAllServers has one that knows the first of three only, and is sent to others.
+// TestAClientNeedNotKnowAllServers has one that knows the first of three only, and is sent to others. Its own one is
+// well, so it keeps its session.
 func TestAClientNeedNotKnowAllServers(t *testing.T) {
 	zktest.Run(t, func(c *zktest.Cluster) {
-		conn, _, err := zk.Connect(c.Addrs()[:1], 6*time.Second, zk.WithDialer(c.Dialer()), zk.WithLogger(silent{}))
+		conn, _, err := zk.Connect(c.Addrs()[:1], 10*time.Second, zk.WithDialer(c.Dialer()), zk.WithLogger(silent{}),
+			zk.WithEventCallback(func(ev zk.Event) {
+				if ev.State == zk.StateExpired {
+					c.Errorf("its session has expired")
+				}
+			}))
 		if err != nil {
 			c.Errorf("%v", err)
 			return
@@ -122,7 +128,8 @@ func TestAClientNeedNotKnowAllServers(t *testing.T) {
 				n++
 			}
 		}
-	}, zktest.Faults("failover=2"), zktest.Servers(3))
+		time.Sleep(time.Minute)
+	}, zktest.Faults("failover=1"), zktest.Servers(3))
 }
 
 // TestConnectionsMayShareADialer has two connections of one dialer, each with an ephemeral znode, lose their servers.

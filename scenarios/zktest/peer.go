@@ -24,6 +24,7 @@ type peer struct {
 	tags    uint64
 	hangups bool // the connection must end after the step
 	left    bool // the client has closed its session
+	astray  int  // times that it was refused at another server than a fault wants
 
 	asked []time.Time // when the client sent each unanswered request, oldest first
 	came  time.Time   // when something last arrived at the client, or nothing was on its way to it
@@ -65,7 +66,7 @@ const (
 // Connect implements [sim.Dialing]. It answers the handshake.
 func (p *peer) Connect(server int) {
 	line := p.asks
-	p.asks = nil
+	p.asks, p.astray = nil, 0
 	p.client.Unask()
 	timeout := min(max(p.hello.Timeout, minTimeout), maxTimeout)
 	var err error
@@ -108,8 +109,14 @@ func password(session int64) []byte {
 	return sum[:jute.PasswordLen]
 }
 
-// Refuse implements [sim.Dialing].
+// Refuse implements [sim.Dialing]. A client that a fault sends to one server need not know that server: when it has
+// been refused at as many as there are others, it may connect to any.
 func (p *peer) Refuse() {
+	if to := p.client.Bound(); to >= 0 && to != p.asks.server {
+		if p.astray++; p.astray >= len(p.c.level)-1 {
+			p.client.Unbind()
+		}
+	}
 	p.asks.hangUp()
 	p.asks, p.asked = nil, p.asked[:0]
 	p.client.Unask()
