@@ -41,7 +41,7 @@ func (c *proveFlags) splitScope(
 	if err := c.begin(); err != nil {
 		return 0, err
 	}
-	w, err := c.newShard(part, shardParameters{Split: s.Name + c.again, For: c.duration.String(), Memory: c.memory})
+	w, err := c.newPortion(part, s)
 	if err != nil {
 		return 0, err
 	}
@@ -66,11 +66,12 @@ func (c *proveFlags) splitScope(
 			c.rows = append(c.rows, row)
 			return outcome{code: t.count(pipeline.StatusOf(row))}, nil
 		}
-		if err == nil {
-			err = files.Save(c.out, portionName, x.Write)
-		}
 		if err != nil {
 			return outcome{}, err
+		}
+		if err := files.Save(c.out, portionName, x.Write); err != nil {
+			why = oneLine(err.Error())
+			c.lose(err) // what was found counts all the same
 		}
 		row := pipeline.RowOf(s, engine.Held, fmt.Sprintf("portion %v: %s, and nothing is violated", part,
 			history.Counted(x.States, "state")))
@@ -78,7 +79,7 @@ func (c *proveFlags) splitScope(
 		case prove.Violated:
 			row, err = c.report(ctx, a.to(out), sc.Scenario, &r, took)
 		case prove.Inconclusive:
-			why = x.Why
+			why = cmp.Or(why, x.Why)
 			row = pipeline.RowOf(s, engine.Inconclusive, x.Why)
 			fallthrough
 		default:
@@ -112,6 +113,19 @@ func (c *proveFlags) portion(a *app, selected []*engine.Scenario) (shard.Part, e
 		return part, errors.New("-cert, -checkpoint and -audit do not go with -split")
 	}
 	return part, nil
+}
+
+// newPortion begins the file of the part, and removes the portion of an earlier run: merge must not take it for that of
+// this one, which may be killed.
+func (c *proveFlags) newPortion(part shard.Part, s *engine.Scenario) (*shardWriter, error) {
+	w, err := c.newShard(part, shardParameters{Split: s.Name + c.again, For: c.duration.String(), Memory: c.memory})
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(filepath.Join(c.out, portionName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return w, nil
 }
 
 // portions merges the portions of one scope.

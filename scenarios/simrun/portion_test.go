@@ -119,6 +119,43 @@ func TestAPortionThatRefutesMakesTheMergeFail(t *testing.T) {
 	}
 }
 
+// Something is in the way of the portion when the search has ended.
+func TestAPortionThatCannotBeWrittenLosesNoVerdict(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := bad()
+	program := s.Program
+	s.Program = func(p *engine.Process) {
+		os.MkdirAll("part/portion/in-the-way", 0o777)
+		program(p)
+	}
+	add(t, s)
+	r := simrun(t, strings.Fields("prove test/bad -slow-wakes -most 1 -split -shard 1/1 -o part")...)
+	if r.code != exitUsage || !strings.Contains(r.out, "1 scenario: 1 violated\n") ||
+		!strings.Contains(r.err, "writing part/portion: ") {
+		t.Errorf("%+v", r)
+	}
+	if r := simrun(t, "merge", "part", "-undone"); r.out != "1\n" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A part that is killed leaves no portion, not even that of an earlier run, which may be of another program.
+func TestAPortionOfAnEarlierRunIsGoneWhenAnotherOneBegins(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, engine.Scenario{Name: "test/looks", Clients: 1, Program: func(p *engine.Process) {
+		if _, err := os.Stat("part/portion"); err == nil {
+			t.Error("the portion of the earlier run is there")
+		}
+		p.Step()
+	}})
+	for range 2 {
+		r := simrun(t, strings.Fields("prove test/looks -clients 1 -most 0 -split -shard 1/1 -o part")...)
+		if _, err := os.Stat("part/portion"); r.code != exitHeld || err != nil {
+			t.Fatalf("%+v, %v", r, err)
+		}
+	}
+}
+
 func TestEveryProofKeepsToTheLimitOfMemory(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var limit atomic.Int64
