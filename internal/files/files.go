@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 )
 
-// Writable makes the folder for reports and tries to write there, so that a mistake shows before hours of work, not
-// after.
-func Writable(dir string) error {
+// Writable makes the folder and tries to write beside a file of that name as [Save] does, so that a mistake shows before
+// hours of work, not after.
+func Writable(dir, name string) error {
 	err := os.MkdirAll(dir, 0o777)
 	if err == nil {
 		var probe *os.File
-		if probe, err = os.CreateTemp(dir, "probe.*"); err != nil {
+		if probe, err = Create(dir, name); err != nil {
 			return fmt.Errorf("%s cannot be written to: %w", dir, cause(err))
 		}
 		err = errors.Join(probe.Close(), os.Remove(probe.Name()))

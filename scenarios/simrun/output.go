@@ -73,7 +73,7 @@ func (o *output) probe() error {
 	if o.file, err = follow(o.name); err != nil {
 		return err
 	}
-	return files.Writable(filepath.Dir(o.file))
+	return files.Writable(filepath.Dir(o.file), filepath.Base(o.file))
 }
 
 // maxLinks is the largest number of symbolic links to follow to a file.

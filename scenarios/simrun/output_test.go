@@ -269,3 +269,15 @@ func TestOutputsThatCannotBeWrittenAreKnownBeforehand(t *testing.T) {
 		}
 	}
 }
+
+// Files are written under a longer name first, so a name may fit that cannot be written.
+func TestANameThatIsTooLongIsKnownBeforehand(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, holds)
+	for _, command := range []string{"check -junit", "prove -cert"} {
+		r := simrun(t, append(strings.Fields(command), strings.Repeat("n", 255), "test/holds")...)
+		if r.code != exitUsage || r.out != "" || !strings.HasSuffix(r.err, ": . cannot be written to: file name too long\n") {
+			t.Errorf("%s: %+v", command, r)
+		}
+	}
+}

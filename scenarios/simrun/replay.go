@@ -139,7 +139,7 @@ func reportFolder(dir string) error {
 	if dir == "" {
 		return nil
 	}
-	if err := files.Writable(dir); err != nil {
+	if err := files.Writable(dir, "probe"); err != nil {
 		return fmt.Errorf("-o: %w", err)
 	}
 	return nil
