@@ -433,7 +433,7 @@ func (m *merge) withdraw(names []string) error {
 		}
 		for _, e := range entries {
 			old := filepath.Join(dir, e.Name())
-			if e.IsDir() && seedFolder.MatchString(e.Name()) && !written[old] {
+			if e.IsDir() && seedFolder.MatchString(e.Name()) && !written[old] && !hasPart(old) {
 				if err := os.RemoveAll(old); err != nil {
 					return err
 				}
@@ -442,6 +442,16 @@ func (m *merge) withdraw(names []string) error {
 		os.Remove(dir) // if it is empty
 	}
 	return nil
+}
+
+// hasPart reports whether a folder is that of a part, or has folders of parts, as -o parts/lock.lock/1 makes them.
+func hasPart(dir string) bool {
+	for _, pattern := range []string{shardName, "*/" + shardName} {
+		if found, err := fs.Glob(os.DirFS(dir), pattern); err != nil || len(found) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // seedFolder matches the name of the folder of a seed, or of a proof, below that of its scenario.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -324,5 +325,29 @@ func TestFindingsAreNewOngoingGoneAndRegressed(t *testing.T) {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the history does not have %s:\n%s", want, text)
 		}
+	}
+}
+
+// Folders of parts may be where a merge has the folders of failures.
+func TestAMergeRemovesNoPart(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, holds)
+	for _, out := range []string{"all/test.holds/1", "all/test.holds/2", "all/test.holds/3/1"} { // the last is not merged
+		r := simrun(t, "check", "test/holds", "-seeds", "1-9", "-shard", path.Base(out)+"/2", "-o", out)
+		if r.err != "" {
+			t.Fatalf("%+v", r)
+		}
+	}
+	if err := os.Mkdir("all/test.holds/4", 0o777); err != nil { // of an earlier merge
+		t.Fatal(err)
+	}
+	for range 2 {
+		if r := simrun(t, "merge", "all/test.holds/1", "all/test.holds/2", "-o", "all"); r.code != exitHeld || r.err != "" {
+			t.Fatalf("%+v", r)
+		}
+	}
+	_, part := os.Stat("all/test.holds/3/1/shard.json")
+	if _, err := os.Stat("all/test.holds/4"); part != nil || err == nil {
+		t.Errorf("%v; the folder of an earlier merge: %v", part, err)
 	}
 }
