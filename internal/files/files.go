@@ -16,7 +16,7 @@ func Writable(dir, name string) error {
 	err := os.MkdirAll(dir, 0o777)
 	if err == nil {
 		var probe *os.File
-		if probe, err = Create(dir, name); err != nil {
+		if probe, err = create(dir, name); err != nil {
 			return fmt.Errorf("%s cannot be written to: %w", dir, cause(err))
 		}
 		err = errors.Join(probe.Close(), os.Remove(probe.Name()))

@@ -168,7 +168,7 @@ func (p *prover) resume() (*checkpoint, error) {
 	program() // now, because its file may be another one when the first checkpoint is saved
 	f, err := os.Open(p.Checkpoint)
 	if errors.Is(err, fs.ErrNotExist) { // find out now whether it can be written, not when there is something to lose
-		if err = files.Writable(filepath.Dir(p.Checkpoint)); err == nil {
+		if err = files.Writable(filepath.Dir(p.Checkpoint), filepath.Base(p.Checkpoint)); err == nil {
 			return nil, nil
 		}
 	}

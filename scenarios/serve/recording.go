@@ -109,12 +109,8 @@ func (e *Ensemble) RecordingGap() string {
 	return e.record.gap
 }
 
-const (
-	// maxRequest limits the bytes of a request, with the packet in base64, and the events before it.
-	maxRequest = 4 << 20
-	// maxLine limits the length of a line of a recording, before which there may be any history.
-	maxLine = reports.MaxHistoryLine
-)
+// maxRequest limits the bytes of a request, with the packet in base64, and the events before it.
+const maxRequest = 4 << 20
 
 // ReadRecording reads what [Ensemble.WriteRecording] has written. Errors name the line that is wrong and what was
 // expected.
@@ -127,8 +123,8 @@ func ReadRecording(r io.Reader) (*Recording, error) {
 // them. A file that was cut, or has lost lines, is an error.
 func eachLine(r io.Reader, add func(*recordLine) error) error {
 	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 0, 64<<10), maxLine)
-	lines, ended, line := 0, false, 1 // lines counts the lines of the recording
+	in.Buffer(nil, reports.MaxHistoryLine) // before a recording there may be any history
+	lines, ended, line := 0, false, 1      // lines counts the lines of the recording
 	for ; in.Scan(); line++ {
 		var l recordLine
 		err := json.Unmarshal(in.Bytes(), &l)
@@ -152,7 +148,7 @@ func eachLine(r io.Reader, add func(*recordLine) error) error {
 		}
 	}
 	if err := in.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return fmt.Errorf("line %d: no line of a recording is longer than %d bytes", line, maxLine)
+		return fmt.Errorf("line %d: no line of a recording is longer than %d bytes", line, reports.MaxHistoryLine)
 	} else if err != nil {
 		return err
 	}

@@ -163,14 +163,11 @@ func (a *app) readRun(file string) (*recorded, error) {
 	return r, nil
 }
 
-// maxLine bounds a line of a history.
-const maxLine = reports.MaxHistoryLine
-
 // historyLines reads the lines of a history.
 func historyLines(file string, in io.Reader) (*recorded, error) {
 	r := &recorded{kind: "history"}
 	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, maxLine)
+	lines.Buffer(nil, reports.MaxHistoryLine)
 	for lines.Scan() {
 		var event struct{ Kind string }
 		if err := json.Unmarshal(lines.Bytes(), &event); err != nil || event.Kind == "" {
@@ -180,7 +177,8 @@ func historyLines(file string, in io.Reader) (*recorded, error) {
 		r.steps = append(r.steps, []string{lines.Text()})
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, fmt.Errorf("%s: line %d: no line of a history is longer than %d bytes", file, len(r.steps)+1, maxLine)
+		return nil, fmt.Errorf("%s: line %d: no line of a history is longer than %d bytes", file, len(r.steps)+1,
+			reports.MaxHistoryLine)
 	} else if err != nil {
 		return nil, fmt.Errorf("%s: line %d: %w", file, len(r.steps)+1, err)
 	}

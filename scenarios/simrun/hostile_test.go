@@ -17,6 +17,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/internal/files"
+	"zksim/reports"
 	"zksim/scenarios/engine"
 )
 
@@ -320,7 +321,7 @@ func TestOddFilesGetOneShortLine(t *testing.T) {
 	write(t, "name.txt", head+"\n"+long+"\n")
 	write(t, "scenario.txt", "zksim schedule 1\nscenario "+long+"\n")
 	write(t, "line.txt", head+"# "+long+long+"\n")
-	write(t, "long.jsonl", `{"kind":"`+strings.Repeat("a", maxLine))
+	write(t, "long.jsonl", `{"kind":"`+strings.Repeat("a", reports.MaxHistoryLine))
 	write(t, "many.txt", head+"\n"+strings.Repeat("tick\n", 1<<20+1))
 	write(t, "twice.txt", head+"servers 1\nservers 3\n")
 	write(t, "cut.jsonl", "{\"kind\":\"call\"}\n{\"kind\":\"re")
