@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Writable makes the folder and tries to write beside a file of that name as [Save] does, so that a mistake shows before
-// hours of work, not after.
+// Writable makes the folder and tries to write there as [Save] writes a file of that name, so that a mistake shows
+// before hours of work, not after.
 func Writable(dir, name string) error {
 	err := os.MkdirAll(dir, 0o777)
 	if err == nil {
