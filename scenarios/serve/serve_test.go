@@ -15,6 +15,7 @@ import (
 
 	"zksim/model/history"
 	"zksim/model/jute"
+	"zksim/reports"
 )
 
 var open = zk.WorldACL(zk.PermAll)
@@ -481,7 +482,7 @@ func TestARecordingThatCannotBeReadSaysWhy(t *testing.T) {
 
 func TestARecordingWithALineThatIsTooLongNamesIt(t *testing.T) {
 	text := "{\"kind\":\"recording\",\"format\":\"zksim recording 4\",\"servers\":1}\n" +
-		strings.Repeat(" ", maxLine+1) + "\n"
+		strings.Repeat(" ", reports.MaxHistoryLine+1) + "\n"
 	_, err := ReadRecording(strings.NewReader(text))
 	if err == nil || !strings.HasPrefix(err.Error(), "line 2: ") || !strings.Contains(err.Error(), "is longer than") {
 		t.Errorf("%v, expected what is wrong with line 2", err)

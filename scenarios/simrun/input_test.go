@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"zksim/reports"
 	"zksim/scenarios/catalog"
 )
 
@@ -41,7 +42,7 @@ func TestASignalEndsACommandThatWaitsForItsInput(t *testing.T) {
 type endless struct{ read int }
 
 func (e *endless) Read(p []byte) (int, error) {
-	if e.read > 4*maxLine {
+	if e.read > 4*reports.MaxHistoryLine {
 		return 0, errors.New("nobody has refused the line")
 	}
 	clear(p)
