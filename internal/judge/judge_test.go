@@ -356,6 +356,8 @@ func TestWhatLocksMustNotDo(t *testing.T) {
 			"fencing: c1 writes /g at zxid 0x3, and nobody has a znode of the lock"},
 		{"with a name of no known lock", []history.Event{{Kind: history.Created, Client: 1, Path: "/l/n-0000000000", Zxid: 1},
 			written(1, 3)}, ""},
+		{"what prepares and cleans up", []history.Event{{Kind: history.Created, Client: 2, Path: "/g", Zxid: 1},
+			made(1, 1, 2), written(1, 3), {Kind: history.Deleted, Client: 2, Path: "/g", Zxid: 4}}, ""},
 		{"the right one is waited for", []history.Event{made(1, 1, 1), made(2, 2, 2), {Kind: history.Call, Client: 2,
 			Op: "existsW", Path: waits(1)}, written(1, 3)}, ""},
 	} {
