@@ -31,7 +31,7 @@ func (Alarm) Doc() string {
 }
 
 // Needs implements [Declaring].
-func (Alarm) Needs() Needs {
+func (c Alarm) Needs() Needs {
 	return Needs{
 		Txns: true,
 		Words: slices.Concat(
@@ -42,7 +42,11 @@ func (Alarm) Needs() Needs {
 			judged("a monitor runs", "monitor"),
 			unjudged("is judged by what is told", "held", "lock", "rlock", "unlock", "runlock")),
 		Seen: []Need{some("overdue, told by a monitor", "record it as Told", toldAs("overdue")),
-			some("until, told by a holder", "record it as Told", toldAs("until")),
+			{What: "until, told by a holder of the ephemeral znode in Path", Hint: "record it as Told, with its Path",
+				In: func(h *history.History) bool {
+					m := &alarmed{Alarm: c}
+					return reaches(h, m, func(e *history.Event) bool { return toldAs("until")(e) && m.find(e.Path) >= 0 })
+				}},
 			some("a monitor that runs", "record it by Invoke and Return", func(e *history.Event) bool {
 				return e.Kind == history.Invoke && e.Op == "monitor"
 			})},
@@ -137,7 +141,7 @@ func (m *alarmed) watched() bool {
 func (m *alarmed) told(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	now := time.Duration(e.Value)
-	k := slices.IndexFunc(m.queue, func(x heldTime) bool { return x.path == e.Path })
+	k := m.find(e.Path)
 	switch e.Op {
 	case "clock":
 		m.clock = now
@@ -161,6 +165,11 @@ func (m *alarmed) told(h *history.History, i int) Verdict {
 		return m.raised(h, i)
 	}
 	return Verdict{}
+}
+
+// find returns the index of a znode in the queue, or -1 if it is not there.
+func (m *alarmed) find(path string) int {
+	return slices.IndexFunc(m.queue, func(x heldTime) bool { return x.path == path })
 }
 
 // raised judges an alarm, even if its znode is gone.
@@ -192,7 +201,7 @@ func (m *alarmed) raised(h *history.History, i int) Verdict {
 
 // remove notes that a znode is gone.
 func (m *alarmed) remove(path string) {
-	if k := slices.IndexFunc(m.queue, func(x heldTime) bool { return x.path == path }); k >= 0 {
+	if k := m.find(path); k >= 0 {
 		m.past = append(m.past, m.queue[k])
 		m.queue = slices.Delete(m.queue, k, k+1)
 	}

@@ -37,7 +37,14 @@ func (Atomicity) Needs() Needs {
 			func(e *history.Event) bool {
 				return e.Kind == history.Invoke && e.Op == "begin"
 			}),
-			some("a decision that is told, committed or aborted", "record it as Told", toldAs("committed", "aborted"))},
+			{What: "a decision that is told, committed or aborted, on a transaction that began with its Path and Value",
+				Hint: "record begin with Object.Record, and the decision as Told with the same Path",
+				In: func(h *history.History) bool {
+					m := &trials{}
+					return reaches(h, m, func(e *history.Event) bool {
+						return toldAs("committed", "aborted")(e) && m.of(e.Path).sites > 0
+					})
+				}}},
 	}
 }
 

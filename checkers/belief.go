@@ -45,6 +45,8 @@ func (b Belief) Needs() Needs {
 		n.Words = unjudged(known, "acquire", "tryacquire", "release")
 		return n
 	}
+	n.Seen = append(n.Seen, some("an Acquired event that is not of a reader", "let writers get it as well",
+		func(e *history.Event) bool { return e.Kind == history.Acquired && e.Op != readMode.Op }))
 	n.Words = slices.Concat(unjudged(known, slices.Concat(lockWords, sharedWords, leadWords)...),
 		judged("the belief rests until the holder is told that it is a reader", "downgrade"),
 		judged("somebody deletes the znode in Path; its holder is excused until it is told", "break"),

@@ -56,7 +56,7 @@ func (c Claim) Needs() Needs {
 	case ClaimedPlace:
 		n.Words = slices.Concat(judged("its success says that the znode in Path is of a session that lasts", "enter"),
 			unjudged("claims nothing", "leave"), []Word{{"impatient", Telling, true, "is for gather"}})
-		n.Seen = Entry{}.Needs().Seen
+		n.Seen = []Need{goesIn}
 	case ClaimedMember:
 		n.Words = slices.Concat(unjudged("claims nothing", Join, Leave, Rest),
 			tells("says that the znode in Path is of a session that lasts", ToldJoined),

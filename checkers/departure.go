@@ -31,7 +31,8 @@ func (Departure) Needs() Needs {
 			tells("the watcher tells that the znode in Path is gone", ToldGone),
 			judged("answered by the znodes of all members, in Path with spaces between", ListMembers),
 			[]Word{{ToldLost, Telling, true, "is for presence"}, {ToldJoined, Telling, true, "is for presence"}}),
-		Seen: []Need{some("a join without an error", "record it with Object.Record and its Path", succeeds(Join))},
+		Seen: []Need{some("a join without an error, by the znode in Path", "record it with Object.Record and its Path",
+			withPath(succeeds(Join)))},
 	}
 }
 

@@ -30,7 +30,9 @@ func (Entry) Needs() Needs {
 			judged("goes in when as many as Value are inside", "enter"),
 			judged("goes out, and is inside no longer", "leave"),
 			[]Word{{"impatient", Telling, true, "is for gather"}}),
-		Seen: []Need{some("an enter without an error", "record it with Object.Record", succeeds("enter"))},
+		Seen: []Need{goesIn, some("an enter that begins with the number of those that are enough",
+			"record it with Object.Record and its Value",
+			func(e *history.Event) bool { return e.Kind == history.Invoke && e.Op == "enter" && e.Value > 0 })},
 	}
 }
 

@@ -30,7 +30,11 @@ func (Exit) Needs() Needs {
 			judged("enters a round by the znode in Path; its end has the round in Value", "enter"),
 			judged("goes out when all of the round do", "leave"),
 			[]Word{{"impatient", Telling, true, "is for gather"}}),
-		Seen: []Need{some("a leave without an error", "record it with Object.Return", succeeds("leave"))},
+		Seen: []Need{{What: "a leave without an error, of an object that has entered",
+			Hint: "record enter and leave with the same object", In: func(h *history.History) bool {
+				m := &exits{}
+				return reaches(h, m, func(e *history.Event) bool { return succeeds("leave")(e) && m.latest(e.Object) != nil })
+			}}},
 	}
 }
 

@@ -129,6 +129,20 @@ func ofClients(n int, what, hint string, f func(e *history.Event) bool) Need {
 	}}
 }
 
+// reaches reports whether a monitor comes to an event that f picks by what the monitor remembers then, or finds a
+// violation before.
+func reaches(h *history.History, m Monitor, f func(e *history.Event) bool) bool {
+	for i := range h.Events {
+		if !Sees(m, h.Events[i].Kind) {
+			continue
+		}
+		if f(&h.Events[i]) || m.Step(h, i).Level != OK {
+			return true
+		}
+	}
+	return false
+}
+
 // during marks a need that depends on what happens in a run.
 func (n Need) during() Need {
 	n.Simulated = true

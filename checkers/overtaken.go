@@ -1,6 +1,10 @@
 package checkers
 
-import "zksim/model/history"
+import (
+	"slices"
+
+	"zksim/model/history"
+)
 
 // Overtaken says that an update of a configuration that is made step by step does not succeed when another one has
 // begun meanwhile. So the last thing that a successful update has written to the znode in the Path of its Invoke is not
@@ -16,12 +20,18 @@ func (Overtaken) Name() string { return "overtaken" }
 func (Overtaken) Doc() string { return "no update succeeds that another has overtaken" }
 
 // Needs implements [Declaring].
-func (Overtaken) Needs() Needs {
+func (o Overtaken) Needs() Needs {
 	return Needs{
 		Txns:  true,
 		Words: configWords(judged("updates the znode in Path", "update")...),
-		Seen: []Need{some("an update without an error", "record it with Object.Record and its Path",
-			succeeds("update"))},
+		Seen: []Need{some("an update without an error", "record it with Object.Record", succeeds("update")),
+			{What: "an update that changes the znode in its Path", Hint: "record it with Object.Record and its Path",
+				In: func(h *history.History) bool {
+					m := &flaggedUpdates{Overtaken: o}
+					return reaches(h, m, func(e *history.Event) bool {
+						return slices.ContainsFunc(m.open, func(u flaggedUpdate) bool { return u.changes(e) })
+					})
+				}}},
 	}
 }
 
@@ -46,6 +56,11 @@ type flaggedUpdate struct {
 	another bool // an update of the same client goes on, so nobody knows whose changes are whose
 }
 
+// changes reports whether e changes the znode of the update.
+func (u *flaggedUpdate) changes(e *history.Event) bool {
+	return e.Kind == history.Changed && u.client == e.Client && u.path == e.Path
+}
+
 func (m *flaggedUpdates) Reset() { m.open = m.open[:0] }
 
 func (m *flaggedUpdates) Step(h *history.History, i int) Verdict {
@@ -61,7 +76,7 @@ func (m *flaggedUpdates) Step(h *history.History, i int) Verdict {
 		m.open = append(m.open, u)
 	case e.Kind == history.Changed:
 		for k := range m.open {
-			if u := &m.open[k]; u.client == e.Client && u.path == e.Path {
+			if u := &m.open[k]; u.changes(e) {
 				u.flagged = e.Data == m.Flag
 			}
 		}

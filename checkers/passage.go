@@ -36,7 +36,14 @@ func (Passage) Needs() Needs {
 			judged("passes when it is open, or has been; an error says that it gave up", "wait"),
 			tells("the client that waits is about to give up", "impatient"),
 			unjudged("what is closed in the end is judged as what is open", "hold")),
-		Seen: []Need{some("a wait without an error", "record it with Object.Return", succeeds("wait"))},
+		Seen: []Need{some("a release without an error", "record it with Object.Return", succeeds("release")),
+			Need{What: "a wait that is going on when impatient is told, with the faults over",
+				Hint: "let clients give up, or leave the checker out", In: func(h *history.History) bool {
+					m := &passages{}
+					return reaches(h, m, func(e *history.Event) bool {
+						return m.calm && toldAs("impatient")(e) && find(m.waits, callerOf(e)) >= 0
+					})
+				}}.during()},
 	}
 }
 

@@ -28,7 +28,7 @@ func (Presence) Doc() string {
 }
 
 // Needs implements [Declaring].
-func (Presence) Needs() Needs {
+func (p Presence) Needs() Needs {
 	return Needs{
 		Txns: true,
 		Words: slices.Concat(memberWords, judged("begins a time in which everything settles, if the faults are over",
@@ -36,8 +36,8 @@ func (Presence) Needs() Needs {
 			tells("the member is told that it may be one no longer", ToldLost),
 			tells("the member is told that it certainly is one again", ToldJoined)),
 		Seen: []Need{Need{What: "a member that leaves after a rest, with the faults over",
-			Hint: "record rest with Object.Invoke; let faults end earlier by " +
-				"Scenario.SafetySteps", In: leavesRested}.during()},
+			Hint: "record join with its Path and rest with Object.Invoke; let faults end earlier by " +
+				"Scenario.SafetySteps", In: p.leavesRested}.during()},
 	}
 }
 
@@ -178,20 +178,10 @@ func (p *presences) judge(i int, e *history.Event, x memberOf) Verdict {
 }
 
 // leavesRested reports whether there was a member for Presence to judge.
-func leavesRested(h *history.History) bool {
-	calm, rested := false, map[int32]bool{}
-	for i := range h.Events {
-		e := &h.Events[i]
-		switch {
-		case e.Kind == history.Calm:
-			calm = true
-		case e.Kind == history.Invoke && e.Op == Join, e.Kind == history.Return && e.Op == Join && e.Err != nil:
-			delete(rested, e.Object)
-		case e.Kind == history.Invoke && e.Op == Rest:
-			rested[e.Object] = calm
-		case e.Kind == history.Invoke && e.Op == Leave && rested[e.Object]:
-			return true
-		}
-	}
-	return false
+func (p Presence) leavesRested(h *history.History) bool {
+	m := p.Monitor().(*presences)
+	return reaches(h, m, func(e *history.Event) bool {
+		k := find(m.members, callerOf(e))
+		return e.Kind == history.Invoke && e.Op == Leave && k >= 0 && m.members[k].rested
+	})
 }

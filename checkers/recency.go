@@ -32,7 +32,8 @@ func (Recency) Needs() Needs {
 			judged("answered by the set of Zxid", "get"),
 			tells("a cached reader is told the set of Zxid", "config"),
 			judged("a cached reader, until its end", "follow"))...),
-		Seen: []Need{sets},
+		Seen: []Need{some("a set of values that is dated, by an answer of get or told as config",
+			"record it with Object.Record and its Zxid", func(e *history.Event) bool { return given(e) && e.Zxid != 0 })},
 	}
 }
 

@@ -29,7 +29,7 @@ func (Rounds) Doc() string { return "rounds of the barrier have their own member
 // Needs implements [Declaring].
 func (Rounds) Needs() Needs {
 	n := Exit{}.Needs()
-	n.Seen = Entry{}.Needs().Seen
+	n.Seen = []Need{goesIn}
 	return n
 }
 

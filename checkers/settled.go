@@ -28,15 +28,19 @@ func (Settled) Doc() string {
 }
 
 // Needs implements [Declaring].
-func (Settled) Needs() Needs {
+func (c Settled) Needs() Needs {
 	return Needs{
 		Txns: true,
 		Words: slices.Concat(judged(watcherDoc, WatchChildren),
 			judged("the watcher waits for the list to settle, until its end", Settle),
 			unjudged("is for convergence", Rest, Stop),
 			tells(stateDoc, ToldChildren)),
-		Seen: []Need{some("a wait for a list to settle that does not end early",
-			"record settle with Object.Invoke and Object.Return", succeeds(Settle)).during()},
+		Seen: []Need{Need{What: "a list that is told after a wait for it to settle",
+			Hint: "record settle with Object.Invoke and Object.Return, and both watch-children and children with its Path",
+			In: func(h *history.History) bool {
+				m := c.Monitor().(*settlers)
+				return reaches(h, m, m.tells)
+			}}.during()},
 	}
 }
 
@@ -130,6 +134,12 @@ func (m *settlers) Step(h *history.History, i int) Verdict {
 		return m.judge(h, i, &m.all[k])
 	}
 	return Verdict{}
+}
+
+// tells reports whether a watcher that has waited tells its list by e.
+func (m *settlers) tells(e *history.Event) bool {
+	k := find(m.all, callerOf(e))
+	return toldAs(ToldChildren)(e) && k >= 0 && m.all[k].ended && m.all[k].path == e.Path
 }
 
 // commit notes the changes that were certainly committed.

@@ -36,7 +36,11 @@ func (Suspicion) Needs() Needs {
 			judged("what was told must be up to date", Stop),
 			tells(stateDoc, ToldData, ToldChildren, ToldGone),
 			tells("what was told may be out of date, if OK, or is not", ToldDoubt)),
-		Seen: []Need{some("a doubt that is told", "record it as Told", toldAs(ToldDoubt)).during()},
+		Seen: []Need{Need{What: "a doubt that a watcher tells", Hint: "record it as Told, with the object of the watcher",
+			In: func(h *history.History) bool {
+				m := &doubters{}
+				return reaches(h, m, func(e *history.Event) bool { return toldAs(ToldDoubt)(e) && find(m.all, callerOf(e)) >= 0 })
+			}}.during()},
 	}
 }
 

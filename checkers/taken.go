@@ -26,8 +26,9 @@ func (Taken) Needs() Needs {
 		Txns: true,
 		Words: judged("is told, with OK and an error, that the name in Path, or the znode, is another's", "register",
 			Join),
-		Seen: []Need{some("a register or a join without an error", "record it with Object.Record and its Path",
-			succeeds("register", Join))},
+		Seen: []Need{some("a register or a join without an error, of the name in Path",
+			"record it with Object.Record and its Path",
+			withPath(succeeds("register", Join)))},
 	}
 }
 

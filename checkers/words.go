@@ -68,6 +68,11 @@ func succeeds(ops ...string) func(e *history.Event) bool {
 	}
 }
 
+// withPath picks those of the events that f picks that say what they are about.
+func withPath(f func(e *history.Event) bool) func(e *history.Event) bool {
+	return func(e *history.Event) bool { return f(e) && e.Path != "" }
+}
+
 // toldAs picks what is told by these words.
 func toldAs(ops ...string) func(e *history.Event) bool {
 	return func(e *history.Event) bool { return e.Kind == history.Told && slices.Contains(ops, e.Op) }
@@ -88,8 +93,12 @@ func configWords(own ...Word) []Word {
 	})
 }
 
-// sets is the need of checkers that judge sets of values.
-var sets = some("a set of values, by an answer of get or told as config", "record it with Object.Record", given)
+// sets is the need of checkers that judge sets of values, of which the empty one is always right.
+var sets = some("a set of values, by an answer of get or told as config", "record it with Object.Record and its Path",
+	withPath(given))
+
+// goesIn is the need of checkers that judge who enters a double barrier.
+var goesIn = some("an enter without an error", "record it with Object.Record", succeeds("enter"))
 
 // assigns reports whether the event is an assignment of a task.
 func assigns(e *history.Event) bool {
