@@ -355,7 +355,8 @@ func ordered(t reflect.Type) bool {
 	return t.Kind() == reflect.String || t.Kind() >= reflect.Bool && t.Kind() <= reflect.Uintptr
 }
 
-// channel adds what a channel contains and what it waits for.
+// channel adds what a channel contains and what it waits for. For one that code has made it adds who waits for it: of
+// two such channels that are otherwise the same, an event in one of them wakes another goroutine.
 func (k *valueHasher) channel(v reflect.Value) {
 	k.sum = k.sum.Bool(v.IsNil())
 	if v.IsNil() {
@@ -390,6 +391,11 @@ func (k *valueHasher) channel(v reflect.Value) {
 	k.sum = k.sum.Int(3).Bool(q.closed != 0).Int(int64(v.Len())).Int(int64(v.Cap()))
 	if !k.first(visit{v.UnsafePointer(), channelType}) {
 		return
+	}
+	for _, g := range c.coroutines {
+		if g.status == awaiting && slices.ContainsFunc(g.chans, is) {
+			k.sum = k.sum.Uint64(g.title)
+		}
 	}
 	for _, x := range c.fired {
 		if v.Len() > 0 && is(x.ch) {
