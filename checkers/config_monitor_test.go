@@ -256,7 +256,7 @@ func TestConflictRemembersAnUpdateThatACrashHasCutOff(t *testing.T) {
 	var levels [2]Level
 	for k, past := range [][]history.Event{busy, idle} {
 		m := Conflict{}.Monitor()
-		if v := check(historyOf(past), m); v.Level != OK {
+		if v := follow(historyOf(past), m); v.Level != OK {
 			t.Fatal(v)
 		}
 		hashes[k], levels[k] = digest(m), Conflict{}.Check(historyOf(past, next)).Level

@@ -33,7 +33,7 @@ func (Convergence) Needs() Needs {
 }
 
 // Check implements [Checker].
-func (Convergence) Check(h *history.History) Verdict { return checkToEnd(h, &watchers{}) }
+func (c Convergence) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 
 // Monitor implements [Monitored]. All is judged at the end.
 func (Convergence) Monitor() Monitor { return &watchers{} }
@@ -119,9 +119,6 @@ func (m *watchers) Step(h *history.History, i int) Verdict {
 
 // end judges the watchers in stopped.
 func (m *watchers) end(h *history.History) Verdict {
-	if h.Outcome != history.Quiet {
-		return Verdict{}
-	}
 	for i := range m.stopped {
 		if v := m.judge(h, &m.stopped[i]); v.Level != OK {
 			return v
@@ -204,8 +201,6 @@ func childrenOf(h *history.History, path string) (names []string) {
 // converges reports whether there is something for the end to judge.
 func converges(h *history.History) bool {
 	m := &watchers{}
-	for i := range h.Events {
-		m.Step(h, i)
-	}
+	follow(h, m)
 	return h.Outcome == history.Quiet && len(m.stopped) > 0
 }

@@ -67,7 +67,7 @@ func TestTheMonitorOfCountersLeavesToCheckWhatIsTooMuch(t *testing.T) {
 		h.Add(history.Event{Kind: history.Invoke, Client: 2, Object: 2, Op: "get"})
 		h.Add(history.Event{Kind: history.Return, Client: 2, Object: 2, Op: "get", Value: -1})
 		m.Reset()
-		if v := check(h, m); v.Level != OK || seen[digest(m)] {
+		if v := follow(h, m); v.Level != OK || seen[digest(m)] {
 			t.Fatalf("after %d events: %+v, hash %x", len(h.Events), v, digest(m))
 		}
 		seen[digest(m)] = true
@@ -85,7 +85,7 @@ func TestTheMonitorOfCountersKnowsWhoseChangeIsSeen(t *testing.T) {
 		h.Add(history.Event{Kind: history.Return, Client: 3, Object: 3, Op: "get", Value: 1})
 		h.Add(second)
 		m := Counter{}.Monitor()
-		if v := check(h, m); v.Level != OK {
+		if v := follow(h, m); v.Level != OK {
 			t.Fatal(v)
 		}
 		return digest(m)

@@ -452,7 +452,7 @@ func remembersRare(t *testing.T, c Monitored, name, more string, pasts ...string
 	var hashes [2]uint64
 	for k, text := range pasts {
 		h, m := script(t, text), c.Monitor()
-		if v := check(h, m); v.Level != OK {
+		if v := follow(h, m); v.Level != OK {
 			t.Errorf("%s: %+v too early", name, v)
 		}
 		hashes[k] = digest(m)

@@ -24,7 +24,7 @@ func (DoubledItem) Needs() Needs {
 }
 
 // Check implements [Checker].
-func (DoubledItem) Check(h *history.History) Verdict { return checkToEnd(h, &stock{}) }
+func (c DoubledItem) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 
 // Monitor implements [Monitored]. What is in the queue is judged at the end.
 func (DoubledItem) Monitor() Monitor { return &stock{} }
@@ -145,9 +145,6 @@ func (s *stock) deliver(o *queueOp, i int) Verdict {
 
 // end looks for items that should not be in the queue any more.
 func (s *stock) end(h *history.History) Verdict {
-	if h.Outcome != history.Quiet {
-		return Verdict{}
-	}
 	for i := range s.items {
 		x := &s.items[i]
 		switch n := queued(h, x.item); {

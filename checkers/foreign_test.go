@@ -65,7 +65,7 @@ func TestWhatHasWordsOfItsOwnIsNotJudged(t *testing.T) {
 		if v := x.checker.Check(h); v.Level != x.level {
 			t.Errorf("%s says %v, expected %v, of%s", x.checker.Name(), v, x.level, x.text)
 		}
-		if v := check(h, x.checker.Monitor()); v.Level != x.level {
+		if v := follow(h, x.checker.Monitor()); v.Level != x.level {
 			t.Errorf("the monitor of %s says %v, expected %v, of%s", x.checker.Name(), v, x.level, x.text)
 		}
 	}
@@ -98,7 +98,7 @@ func TestAMonitorSaysThatItCannotFollowALockOfOtherWords(t *testing.T) {
 		invoke c1 o1 grab
 		return c1 o1 grab
 		acquired c1 o1`)
-	if v := check(h, Linearizability{}.Monitor()); v.Level != Unknown {
+	if v := follow(h, Linearizability{}.Monitor()); v.Level != Unknown {
 		t.Error(v)
 	}
 }
@@ -133,8 +133,8 @@ func TestWordsOfItsOwnChangeNoVerdict(t *testing.T) {
 				if a.Level != b.Level {
 					t.Fatalf("%v, and with other work %v:\n%s", a, b, listed(with))
 				}
-				if m, ok := c.(Monitored); ok && check(h, m.Monitor()).Level != check(with, m.Monitor()).Level {
-					t.Fatalf("the monitor says with other work %v:\n%s", check(with, m.Monitor()), listed(with))
+				if m, ok := c.(Monitored); ok && follow(h, m.Monitor()).Level != follow(with, m.Monitor()).Level {
+					t.Fatalf("the monitor says with other work %v:\n%s", follow(with, m.Monitor()), listed(with))
 				}
 			}
 		})

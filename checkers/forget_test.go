@@ -84,7 +84,7 @@ func played(start func(whims *rand.Rand) game, seed, moves, whims int) game {
 // found nothing.
 func remembered(h *history.History, m Monitor) (uint64, bool) {
 	m.Reset()
-	ok := check(h, m).Level == OK
+	ok := follow(h, m).Level == OK
 	return digest(m), ok
 }
 

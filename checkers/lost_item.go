@@ -25,7 +25,7 @@ func (LostItem) Needs() Needs {
 }
 
 // Check implements [Checker].
-func (LostItem) Check(h *history.History) Verdict { return checkToEnd(h, &debts{}) }
+func (c LostItem) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 
 // Monitor implements [Monitored]. All is judged at the end.
 func (LostItem) Monitor() Monitor { return &debts{} }
@@ -104,9 +104,6 @@ func (d *debts) remove(item int64) {
 
 // end judges what has become of the items.
 func (d *debts) end(h *history.History) Verdict {
-	if h.Outcome != history.Quiet {
-		return Verdict{}
-	}
 	cut := d.cut + d.ops.taking()
 	missing := drop(slices.Clone(d.owed), func(x debt) bool {
 		return !x.put || queued(h, x.item) > 0 ||

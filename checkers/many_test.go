@@ -51,7 +51,7 @@ func TestAnOwnZnodeDoesNotExcuseARefusalInACrowd(t *testing.T) {
 		if v := (Linearizability{}).Check(h); v.Level != x.want {
 			t.Errorf("%s: %+v", name, v)
 		}
-		if v := check(h, Linearizability{}.Monitor()); v.Level != x.want {
+		if v := follow(h, Linearizability{}.Monitor()); v.Level != x.want {
 			t.Errorf("%s: the monitor says %+v", name, v)
 		}
 	}
@@ -70,7 +70,7 @@ func TestARefusalIsExcusedByAnyNumberOfZnodes(t *testing.T) {
 	if v := (Linearizability{}).Check(h); v.Level != OK {
 		t.Errorf("%+v", v)
 	}
-	if v := check(h, Linearizability{}.Monitor()); v.Level != OK {
+	if v := follow(h, Linearizability{}.Monitor()); v.Level != OK {
 		t.Errorf("the monitor says %+v", v)
 	}
 }
@@ -121,7 +121,7 @@ func TestAMonitorSaysThatTooManyOrdersArePossible(t *testing.T) {
 	const failed = "invoke c1 o1 lock\nreturn c1 o1 lock\nacquired c1 o1\nreleased c1 o1\ninvoke c1 o1 unlock\n" +
 		"return c1 o1 unlock: lost\n"
 	for n, level := range map[int]Level{8: OK, 40: Unknown} {
-		if v := check(script(t, strings.Repeat(failed, n)), Linearizability{}.Monitor()); v.Level != level {
+		if v := follow(script(t, strings.Repeat(failed, n)), Linearizability{}.Monitor()); v.Level != level {
 			t.Errorf("%v after %d times that nobody knows whether the lock was given up, expected %v", v, n, level)
 		}
 	}

@@ -77,8 +77,8 @@ type Monitored interface {
 	Monitor() Monitor
 }
 
-// check has a monitor judge a whole history.
-func check(h *history.History, m Monitor) Verdict {
+// follow has a monitor judge the events of a history.
+func follow(h *history.History, m Monitor) Verdict {
 	for i := range h.Events {
 		if !Sees(m, h.Events[i].Kind) {
 			continue
@@ -93,16 +93,17 @@ func check(h *history.History, m Monitor) Verdict {
 // finisher is a monitor that leaves some things to the end.
 type finisher interface {
 	Monitor
-	// end judges how the run ended, when Step has found nothing.
+	// end judges a run that has come to rest, when Step has found nothing.
 	end(h *history.History) Verdict
 }
 
-// checkToEnd has a monitor judge a whole history and its end.
-func checkToEnd(h *history.History, m finisher) Verdict {
-	if v := check(h, m); v.Level != OK {
-		return v
+// check has a monitor judge a whole history, and its end if it has come to rest.
+func check(h *history.History, m Monitor) Verdict {
+	v := follow(h, m)
+	if f, ok := m.(finisher); ok && v.Level == OK && h.Outcome == history.Quiet {
+		return f.end(h)
 	}
-	return m.end(h)
+	return v
 }
 
 // recall returns the element of a list that meant picks. If there is none, it appends fresh and returns that. The

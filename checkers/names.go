@@ -44,7 +44,7 @@ func (Names) Needs() Needs {
 }
 
 // Check implements [Checker].
-func (n Names) Check(h *history.History) Verdict { return checkToEnd(h, &tenures{}) }
+func (c Names) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 
 // Monitor implements [Monitored]. What is left is judged at the end.
 func (Names) Monitor() Monitor { return &tenures{} }
@@ -201,9 +201,6 @@ func (t *tenures) never(client int32, name string) bool {
 
 // end judges what failed registrations have left.
 func (t *tenures) end(h *history.History) Verdict {
-	if h.Outcome != history.Quiet {
-		return Verdict{}
-	}
 	for _, x := range t.void {
 		if int(x.client) >= len(h.Finished) || !h.Finished[x.client] {
 			continue

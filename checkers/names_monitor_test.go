@@ -160,7 +160,7 @@ func TestWhichOfTwoRegistrationsWasGivenUpBeforeIsRemembered(t *testing.T) {
 	for _, text := range []string{first + asked + second, second + asked + first} {
 		levels[Names{}.Check(script(t, given+text+"return c3 o3 resolve /a v1")).Level] = true
 		m := Names{}.Monitor()
-		if v := check(script(t, given+text), m); v.Level != OK {
+		if v := follow(script(t, given+text), m); v.Level != OK {
 			t.Fatal(v)
 		}
 		hashes[digest(m)] = true

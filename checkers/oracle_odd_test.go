@@ -79,8 +79,8 @@ func TestOddHistoriesAreJudged(t *testing.T) {
 			if x := unlike(reflect.ValueOf(used[k]), reflect.ValueOf(c.Monitor())); x != "" {
 				t.Errorf("%s remembers %s after its Reset", c.Name(), x)
 			}
-			again := check(h, used[k])
-			if a := check(h, c.Monitor()); !reflect.DeepEqual(a, again) {
+			again := follow(h, used[k])
+			if a := follow(h, c.Monitor()); !reflect.DeepEqual(a, again) {
 				t.Errorf("%s says %v, and after a Reset %v, of\n%s", c.Name(), a, again, listed(h))
 			}
 		}

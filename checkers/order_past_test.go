@@ -13,7 +13,7 @@ import (
 // The monitor itself is the naive statement: TestTheMonitorOfLinearizabilityAgreesWithTheSearch compares it.
 func TestTheMonitorOfLinearizabilityRemembersEnough(t *testing.T) {
 	long(t)
-	naive := func(h *history.History) Level { return check(h, Linearizability{}.Monitor()).Level }
+	naive := func(h *history.History) Level { return follow(h, Linearizability{}.Monitor()).Level }
 	family{Linearizability{}, naive, &orderStage{}}.forgets(t)
 }
 

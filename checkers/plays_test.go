@@ -407,7 +407,7 @@ func (f *play) compare(t *testing.T, c Monitored, a, b, nextA, nextB []history.E
 			show()
 			t.Fatalf("history %d: the checker says %v, and should say %v", k, got[k], want)
 		}
-		if online := check(h, c.Monitor()).Level; online > got[k] {
+		if online := follow(h, c.Monitor()).Level; online > got[k] {
 			show()
 			t.Fatalf("history %d: the monitor says %v, the checker %v", k, online, got[k])
 		}

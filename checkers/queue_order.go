@@ -32,7 +32,7 @@ func (FIFO) Needs() Needs {
 }
 
 // Check implements [Checker].
-func (c FIFO) Check(h *history.History) Verdict { return checkToEnd(h, newTurns(c)) }
+func (c FIFO) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 
 // Monitor implements [Monitored]. What is in the queue is judged at the end.
 func (c FIFO) Monitor() Monitor { return newTurns(c) }
@@ -55,9 +55,7 @@ func (PriorityOrder) Doc() string {
 func (PriorityOrder) Needs() Needs { return FIFO{}.Needs() }
 
 // Check implements [Checker].
-func (c PriorityOrder) Check(h *history.History) Verdict {
-	return checkToEnd(h, newTurns(c))
-}
+func (c PriorityOrder) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 
 // Monitor implements [Monitored]. What is in the queue is judged at the end.
 func (c PriorityOrder) Monitor() Monitor { return newTurns(c) }
@@ -272,7 +270,7 @@ func (t *turns) blame(p pass) Verdict {
 // end judges the items that are in the queue at the end.
 func (t *turns) end(h *history.History) Verdict {
 	for _, p := range t.passed {
-		if h.Outcome == history.Quiet && queued(h, p.item) > 0 {
+		if queued(h, p.item) > 0 {
 			return t.blame(p)
 		}
 	}

@@ -168,7 +168,7 @@ func TestFIFORemembersWhichZnodesAreItems(t *testing.T) {
 		var levels [2]Level
 		for k, past := range [][]history.Event{{put, made, failed}, {put, failed, made}} {
 			m := c.Monitor()
-			if v := check(historyOf(past), m); v.Level != OK {
+			if v := follow(historyOf(past), m); v.Level != OK {
 				t.Fatal(v)
 			}
 			hashes[k], levels[k] = digest(m), c.Check(historyOf(past, next)).Level

@@ -63,7 +63,7 @@ func TestASentenceSaysWhatHasHappened(t *testing.T) {
 		if v := x.checker.Check(h); v.Message != x.want {
 			t.Errorf("%s:\n%s, expected\n%s", x.name, v.Message, x.want)
 		}
-		if v := check(h, x.checker.Monitor()); v.Message != x.want {
+		if v := follow(h, x.checker.Monitor()); v.Message != x.want {
 			t.Errorf("%s: the monitor says\n%s, expected\n%s", x.name, v.Message, x.want)
 		}
 	}

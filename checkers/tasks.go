@@ -45,7 +45,7 @@ func (Tasks) Needs() Needs {
 }
 
 // Check implements [Checker].
-func (Tasks) Check(h *history.History) Verdict { return checkToEnd(h, newAgenda()) }
+func (c Tasks) Check(h *history.History) Verdict { return check(h, c.Monitor()) }
 
 // Monitor implements [Monitored]. What has become of tasks is judged at the end.
 func (Tasks) Monitor() Monitor { return newAgenda() }
@@ -247,9 +247,6 @@ func (a *agenda) heed(e *history.Event) string {
 
 // end judges what has become of the tasks.
 func (a *agenda) end(h *history.History) Verdict {
-	if h.Outcome != history.Quiet {
-		return Verdict{}
-	}
 	waiting, done := map[string]string{}, map[string]bool{}
 	worker := ""
 	for _, n := range h.Tree {

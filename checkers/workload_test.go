@@ -105,7 +105,7 @@ func (f *workload) state(h *history.History) string {
 // quiet steps the monitor through h, and reports whether it finds nothing.
 func quiet(m Monitor, h *history.History) bool {
 	m.Reset()
-	return check(h, m).Level == OK
+	return follow(h, m).Level == OK
 }
 
 // proper reports whether h is one that a run can record, whatever the recipe does wrong:
