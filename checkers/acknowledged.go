@@ -113,8 +113,7 @@ func (m *reigns) Step(h *history.History, i int) Verdict {
 			}
 		}
 	case e.Kind == history.Invoke && e.Op == "leader":
-		m.answered(e.Object)
-		m.asked = append(m.asked, question{caller{e.Client, e.Object}, i, m.top})
+		m.asked = append(withoutObject(m.asked, e.Object), question{caller{e.Client, e.Object}, i, m.top})
 	case e.Kind == history.Return && e.Op == "leader":
 		for _, q := range m.asked {
 			if q.object != e.Object {
@@ -124,7 +123,7 @@ func (m *reigns) Step(h *history.History, i int) Verdict {
 				return violated(m, i, "c%d was told that %s", e.Client, why)
 			}
 		}
-		m.answered(e.Object)
+		m.asked = withoutObject(m.asked, e.Object)
 		m.forget()
 	default:
 		m.hear(e, i)
@@ -150,16 +149,11 @@ func (m *reigns) hear(e *history.Event, i int) {
 		}
 	}
 	if e.Kind == history.Crashed {
-		m.asked = drop(m.asked, func(q question) bool { return q.client == e.Client })
+		m.asked = withoutClient(m.asked, e.Client)
 	}
 	if e.Kind == history.Deleted || e.Kind == history.Crashed {
 		m.forget()
 	}
-}
-
-// answered notes that an object no longer waits for an answer.
-func (m *reigns) answered(object int32) {
-	m.asked = drop(m.asked, func(q question) bool { return q.object == object })
 }
 
 // forget drops the reigns that no open question can be answered with: they ended before it was asked.

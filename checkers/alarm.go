@@ -107,7 +107,7 @@ func (m *alarmed) Step(h *history.History, i int) Verdict {
 		m.excuse()
 	case e.Kind == history.Crashed:
 		n := len(m.monitors)
-		if m.monitors = drop(m.monitors, func(x caller) bool { return x.client == e.Client }); len(m.monitors) < n {
+		if m.monitors = withoutClient(m.monitors, e.Client); len(m.monitors) < n {
 			m.excuse()
 		}
 	case e.Kind == history.Session:

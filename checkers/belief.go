@@ -126,7 +126,7 @@ func (b *believers) Step(h *history.History, i int) Verdict {
 			b.broken = append(b.broken, breakage{caller: callerOf(e), path: e.Path})
 			b.active = drop(b.active, func(a claim) bool { return a.path == e.Path })
 		case "downgrade":
-			b.active = drop(b.active, func(a claim) bool { return a.object == e.Object })
+			b.active = withoutObject(b.active, e.Object)
 		}
 	case history.Return:
 		for k := range b.broken {
@@ -142,18 +142,18 @@ func (b *believers) Step(h *history.History, i int) Verdict {
 		}
 	case history.Released, history.Lost:
 		b.claimants.end(e.Object)
-		b.active = drop(b.active, func(a claim) bool { return a.object == e.Object })
-		b.excused = drop(b.excused, func(a claim) bool { return a.object == e.Object })
+		b.active = withoutObject(b.active, e.Object)
+		b.excused = withoutObject(b.excused, e.Object)
 	case history.Exceeded:
 		for _, a := range b.active {
 			if a.client == e.Client {
 				b.excused = append(b.excused, a)
 			}
 		}
-		b.active = drop(b.active, func(a claim) bool { return a.client == e.Client })
+		b.active = withoutClient(b.active, e.Client)
 	case history.Crashed:
 		b.claimants.crash(e.Client)
-		b.active = drop(b.active, func(a claim) bool { return a.client == e.Client })
+		b.active = withoutClient(b.active, e.Client)
 	}
 	return Verdict{}
 }

@@ -69,14 +69,22 @@ func forget[T called](list []T, x caller) []T {
 	return drop(list, func(y T) bool { return y.who() == x })
 }
 
+// withoutClient removes what a client has begun.
+func withoutClient[T called](list []T, client int32) []T {
+	return drop(list, func(y T) bool { return y.who().client == client })
+}
+
+// withoutObject removes what an object has begun. Other than forget, it does not ask whose object that is.
+func withoutObject[T called](list []T, object int32) []T {
+	return drop(list, func(y T) bool { return y.who().object == object })
+}
+
 // take removes what the object of e has begun. It also returns the latest of it, or the zero value.
 func take[T called](list []T, e *history.Event) (rest []T, x T) {
-	rest = drop(list, func(y T) bool {
-		mine := y.who().object == e.Object
-		if mine {
+	for _, y := range list {
+		if y.who().object == e.Object {
 			x = y
 		}
-		return mine
-	})
-	return rest, x
+	}
+	return withoutObject(list, e.Object), x
 }

@@ -15,12 +15,12 @@ func (l *claimants) claims(c claim) {
 
 // end notes that an object no longer claims anything.
 func (l *claimants) end(object int32) {
-	*l = drop(*l, func(c claim) bool { return c.object == object })
+	*l = withoutObject(*l, object)
 }
 
 // crash forgets what a client claims.
 func (l *claimants) crash(client int32) {
-	*l = drop(*l, func(c claim) bool { return c.client == client })
+	*l = withoutClient(*l, client)
 }
 
 // print returns a hash that tells a claim from those of all other objects.

@@ -130,7 +130,7 @@ func (m *updates) look(i int, e *history.Event) Verdict {
 			}
 		}
 	case e.Kind == history.Crashed:
-		m.steps = drop(m.steps, func(u attempt) bool { return u.client == e.Client })
+		m.steps = withoutClient(m.steps, e.Client)
 	case e.Op == "update" && e.Kind == history.Invoke:
 		m.steps = append(m.steps, attempt{caller: callerOf(e), path: e.Path, number: e.Value})
 	case e.Op == "update" && e.Kind == history.Return:

@@ -152,7 +152,7 @@ func (m *departures) Step(h *history.History, i int) Verdict {
 		m.watchers = forget(m.watchers, o)
 		m.tolds = drop(m.tolds, func(x farewell) bool { return x.object == e.Object })
 	case e.Kind == history.Crashed:
-		m.lists = drop(m.lists, func(x listing) bool { return x.client == e.Client })
+		m.lists = withoutClient(m.lists, e.Client)
 	case e.Op == ListMembers && e.Kind == history.Invoke:
 		m.lists = append(m.lists, listing{o, m.certain()})
 	case e.Op == ListMembers && e.Kind == history.Return:

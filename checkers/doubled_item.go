@@ -67,7 +67,7 @@ func (s *stock) Hash() uint64 {
 		late := hash.Hash(0) // claims that began after it was removed, in any order
 		for k := range s.ops {
 			if o := &s.ops[k]; o.claims() && x.goneBefore(o) {
-				late += printOf(s.ops, o.who())
+				late += printOf(s.ops, o.caller)
 			}
 		}
 		sum += hash.Hash(x.item).Uint64(uint64(x.put)).Bool(x.taken != 0).Bool(x.removed != 0).Bool(x.got != 0).
@@ -91,7 +91,7 @@ func (x *stocked) remove(client int32, i int) {
 
 func (s *stock) Step(h *history.History, i int) Verdict {
 	if e := &h.Events[i]; e.Kind == history.Crashed {
-		s.ops = drop(s.ops, func(o queueOp) bool { return o.client == e.Client })
+		s.ops = withoutClient(s.ops, e.Client)
 	}
 	o, ok := s.ops.step(h, i)
 	switch {

@@ -103,7 +103,7 @@ func (m *entries) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Session:
 		m.session(connectionOf(e), e.Op == "StateHasSession")
 	case e.Kind == history.Crashed: // it counts as inside
-		m.calls = drop(m.calls, func(x entering) bool { return x.client == e.Client })
+		m.calls = withoutClient(m.calls, e.Client)
 	case e.Kind == history.Invoke && e.Op == "enter":
 		m.inside++
 		m.stays = append(forget(m.stays, callerOf(e)), callerOf(e))

@@ -136,7 +136,7 @@ func (f *fence) Step(h *history.History, i int) Verdict {
 			}
 		}
 	case history.Acquired:
-		f.holders = drop(f.holders, func(x holding) bool { return x.object == e.Object })
+		f.holders = withoutObject(f.holders, e.Object)
 		x := f.since(e)
 		for _, y := range f.holders {
 			if x.byToken && x.since != 0 && e.Op != readMode.Op && y.since == x.since && y.client != x.client {

@@ -124,8 +124,8 @@ func (m *gathering) Step(h *history.History, i int) Verdict {
 // crash notes that a client no longer waits. If it waited or was inside, its znode may still exist.
 func (m *gathering) crash(client int32) {
 	waiting, inside := len(m.waiting), len(m.inside)
-	m.waiting = drop(m.waiting, func(x waiter) bool { return x.client == client })
-	m.inside = drop(m.inside, func(x caller) bool { return x.client == client })
+	m.waiting = withoutClient(m.waiting, client)
+	m.inside = withoutClient(m.inside, client)
 	if len(m.waiting) < waiting {
 		m.others()
 	}

@@ -34,7 +34,7 @@ func (l *lapses) begin(c claim) {
 
 // end notes that an object no longer believes anything.
 func (l *lapses) end(object int32) {
-	l.believed = drop(l.believed, func(c claim) bool { return c.object == object })
+	l.believed = withoutObject(l.believed, object)
 	l.claimants.end(object)
 }
 

@@ -92,16 +92,15 @@ func (m *lengths) Hash() uint64 {
 func (m *lengths) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	o, ok := m.ops.step(h, i)
-	who := caller{o.client, o.object}
 	switch {
 	case e.Kind == history.Crashed:
-		m.asked = drop(m.asked, func(q inquiry) bool { return q.client == e.Client })
+		m.asked = withoutClient(m.asked, e.Client)
 	case !ok:
 	case o.name == "len" && o.open:
-		m.asked = append(m.asked, m.inquire(who))
+		m.asked = append(m.asked, m.inquire(o.caller))
 	case o.name == "len":
 		var q inquiry
-		if m.asked, q = take(m.asked, e); q.caller == who && o.succeeded() {
+		if m.asked, q = take(m.asked, e); q.caller == o.caller && o.succeeded() {
 			return m.judge(&q, e.Value, i)
 		}
 	case o.name == "put":

@@ -246,7 +246,7 @@ func inOrder(h *history.History) bool {
 			}
 		case history.Acquired:
 			ok, s = s.step(operation{op: opAcquire, client: e.Client})
-			held = append(held, claim{client: e.Client, object: e.Object})
+			held = append(held, claim{caller: callerOf(e)})
 		case history.Released, history.Lost, history.Exceeded, history.Crashed:
 			before := len(held)
 			held = drop(held, func(x claim) bool { return releases(e, x) })

@@ -136,7 +136,7 @@ func (a naming) registers() bool { return a.value != 0 && !a.own }
 
 func (t *tenures) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
-	me := caller{e.Client, e.Object}
+	me := callerOf(e)
 	same := func(a naming) bool { return a.ongoing == ongoingOf(e) }
 	at := slices.IndexFunc(t.asked, same)
 	switch {
@@ -169,7 +169,7 @@ func (t *tenures) Step(h *history.History, i int) Verdict {
 			t.void = append(t.void, naming{a.ongoing, a.name, a.value, i, false})
 		}
 	case e.Kind == history.Crashed:
-		t.void = drop(t.void, func(x naming) bool { return x.client == e.Client })
+		t.void = withoutClient(t.void, e.Client)
 		if slices.ContainsFunc(t.asked, func(a naming) bool { return a.client == e.Client && a.registers() }) {
 			t.tries(e.Client, "")
 		}

@@ -87,7 +87,7 @@ func (m *flaggedUpdates) Step(h *history.History, i int) Verdict {
 				"another has overtaken it", e.Client, u.path)
 		}
 	case e.Kind == history.Crashed:
-		m.open = drop(m.open, func(u flaggedUpdate) bool { return u.client == e.Client })
+		m.open = withoutClient(m.open, e.Client)
 	}
 	return Verdict{}
 }

@@ -83,7 +83,7 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 		o.active = append(o.active, mine)
 	case history.Released:
 		o.end(e.Object)
-		o.active = drop(o.active, func(a claim) bool { return a.object == e.Object })
+		o.active = withoutObject(o.active, e.Object)
 	case history.Created:
 		o.created(e)
 	case history.Deleted:
@@ -200,7 +200,7 @@ func (o *owners) why(h *history.History, mine claim, i int) string {
 		return "is not the first of the queue"
 	case slices.ContainsFunc(o.gone, func(x contender) bool { return isIt(x) && x.calls.mayClaim(mine.object) }):
 		return "had been deleted before it was " + first
-	case slices.Contains(o.callers, caller{mine.client, mine.object}):
+	case slices.Contains(o.callers, mine.caller):
 		return "had been deleted before the call began"
 	}
 	return "had been deleted, and of that object no call is recorded that could have got it"

@@ -49,12 +49,12 @@ func (o Ownership) Needs() Needs {
 }
 
 type claim struct {
-	client, object int32
-	path           string
-	shared         bool
+	caller
+	path   string
+	shared bool
 }
 
-func claimOf(e *history.Event) claim { return claim{e.Client, e.Object, e.Path, e.Op == "read"} }
+func claimOf(e *history.Event) claim { return claim{callerOf(e), e.Path, e.Op == "read"} }
 
 // sameObject reports whether two claims are of one object.
 func (c claim) sameObject(d claim) bool { return c.object == d.object }

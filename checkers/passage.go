@@ -93,8 +93,8 @@ func (m *passages) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Calm:
 		m.calm = true
 	case e.Kind == history.Crashed:
-		m.open = drop(m.open, func(x ongoing) bool { return x.client == e.Client })
-		m.waits = drop(m.waits, func(w passing) bool { return w.client == e.Client })
+		m.open = withoutClient(m.open, e.Client)
+		m.waits = withoutClient(m.waits, e.Client)
 	case e.Kind == history.Session || e.Kind == history.Call || e.Kind == history.Reply:
 		m.looks(e)
 	case e.Kind == history.Told && e.Op == "impatient" && k >= 0:

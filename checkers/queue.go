@@ -13,12 +13,11 @@ import (
 // tells items apart by their Value, which no other put has; the data of an item's znode is that number in decimal. An
 // operation that returns with an error and OK, "refused", certainly did nothing.
 type queueOp struct {
-	name   string
-	client int32
-	object int32
-	item   int64 // put, acknowledged, returned or got; 0: none
-	begin  int   // position
-	open   bool  // it has not returned
+	caller
+	name  string
+	item  int64 // put, acknowledged, returned or got; 0: none
+	begin int   // position
+	open  bool  // it has not returned
 
 	failed, refused bool
 	interrupted     bool // its caller gave up
@@ -42,7 +41,7 @@ func (q *queueOps) step(h *history.History, i int) (o queueOp, ok bool) {
 	e := &h.Events[i]
 	switch e.Kind {
 	case history.Invoke:
-		o = queueOp{name: e.Op, client: e.Client, object: e.Object, item: e.Value, begin: i, open: true}
+		o = queueOp{caller: callerOf(e), name: e.Op, item: e.Value, begin: i, open: true}
 		*q = append(*q, o)
 		return o, true
 	case history.Return:
@@ -71,8 +70,6 @@ func (q queueOps) taking() (n int) {
 	}
 	return n
 }
-
-func (o queueOp) who() caller { return caller{o.client, o.object} }
 
 // consumes reports whether the operation asks for an item.
 func (o *queueOp) consumes() bool { return o.takes() || o.claims() }

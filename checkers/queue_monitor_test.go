@@ -142,7 +142,7 @@ func wholeOps(h *history.History) (ops []wholeOp) {
 	for i, e := range h.Events {
 		switch e.Kind {
 		case history.Invoke:
-			ops = append(ops, wholeOp{queueOp{name: e.Op, client: e.Client, object: e.Object, item: e.Value, begin: i,
+			ops = append(ops, wholeOp{queueOp{name: e.Op, caller: caller{e.Client, e.Object}, item: e.Value, begin: i,
 				open: true}, len(h.Events)})
 		case history.Return:
 			k := slices.IndexFunc(ops, func(o wholeOp) bool { return o.object == e.Object && o.open })

@@ -76,7 +76,7 @@ func (p *places) print() hash.Hash {
 
 // begin notes that an operation begins. All txns up to the zxid committed are certainly committed by then.
 func (p *places) begin(o *queueOp, committed int64) {
-	x := ask{caller: o.who(), op: o.name}
+	x := ask{caller: o.caller, op: o.name}
 	if o.name == "put" {
 		p.puts = append(p.puts, placing{caller: x.caller, item: o.item})
 	}
@@ -96,7 +96,7 @@ func (p *places) begin(o *queueOp, committed int64) {
 // ends returns what is known of an operation that has ended.
 func (p *places) ends(o *queueOp) (x ask) {
 	if o.name == "put" {
-		p.puts = forget(p.puts, o.who())
+		p.puts = forget(p.puts, o.caller)
 	}
 	if k := p.asked(o); k >= 0 {
 		x = p.asks[k]
@@ -107,7 +107,7 @@ func (p *places) ends(o *queueOp) (x ask) {
 
 // asked returns the index of what is noted for an operation in asks, or -1 if there is nothing.
 func (p *places) asked(o *queueOp) int {
-	return slices.IndexFunc(p.asks, func(a ask) bool { return a.caller == o.who() && a.op == o.name })
+	return slices.IndexFunc(p.asks, func(a ask) bool { return a.caller == o.caller && a.op == o.name })
 }
 
 // change notes a txn or a crash. Only what an operation on a queue puts is an item. first reports whether item a comes
@@ -115,7 +115,7 @@ func (p *places) asked(o *queueOp) int {
 func (p *places) change(e *history.Event, ops queueOps, first func(a, b int64) bool) {
 	switch e.Kind {
 	case history.Crashed:
-		p.asks = drop(p.asks, func(a ask) bool { return a.client == e.Client })
+		p.asks = withoutClient(p.asks, e.Client)
 		p.puts = drop(p.puts, func(x placing) bool { return x.client == e.Client && x.made })
 		for k := range p.puts {
 			p.puts[k].cut = p.puts[k].cut || p.puts[k].client == e.Client

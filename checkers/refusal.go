@@ -89,7 +89,7 @@ func (r *refusals) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch e.Kind {
 	case history.Invoke:
-		r.drop(e.Object)
+		r.calls = withoutObject(r.calls, e.Object)
 		if strings.HasPrefix(e.Op, "try") {
 			r.begin(e)
 		}
@@ -101,16 +101,16 @@ func (r *refusals) Step(h *history.History, i int) Verdict {
 		}
 	case history.Return:
 		v := r.judge(i, e)
-		r.drop(e.Object)
+		r.calls = withoutObject(r.calls, e.Object)
 		return v
 	case history.Crashed:
-		r.calls = drop(r.calls, func(c tryCall) bool { return c.client == e.Client })
+		r.calls = withoutClient(r.calls, e.Client)
 	}
 	return Verdict{}
 }
 
 func (r *refusals) begin(e *history.Event) {
-	c := tryCall{caller: caller{e.Client, e.Object}, reads: e.Op == "tryrlock"}
+	c := tryCall{caller: callerOf(e), reads: e.Op == "tryrlock"}
 	for _, path := range r.there {
 		if c.waitsFor(path) {
 			c.others++
@@ -154,8 +154,4 @@ func (r *refusals) judge(i int, e *history.Event) Verdict {
 		}
 	}
 	return Verdict{}
-}
-
-func (r *refusals) drop(object int32) {
-	r.calls = drop(r.calls, func(c tryCall) bool { return c.object == object })
 }

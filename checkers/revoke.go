@@ -167,7 +167,7 @@ func (r *revocations) Step(h *history.History, i int) Verdict {
 		}
 		r.asking = append(forget(r.asking, x.caller), x)
 	case e.Kind == history.Crashed:
-		r.asking = drop(r.asking, func(x asking) bool { return x.client == e.Client })
+		r.asking = withoutClient(r.asking, e.Client)
 	case e.Kind == history.Return && asks:
 		var x asking
 		if r.asking, x = take(r.asking, e); e.Err != nil {
@@ -186,17 +186,16 @@ func (r *revocations) Step(h *history.History, i int) Verdict {
 		r.forget(e.Path)
 		r.told = drop(r.told, func(path string) bool { return path == e.Path })
 	case e.Kind == history.Invoke && e.Op == "hold":
-		r.stop(e.Object)
-		r.waiting = append(r.waiting, waiting{caller{e.Client, e.Object}, r.calm})
+		r.waiting = append(withoutObject(r.waiting, e.Object), waiting{callerOf(e), r.calm})
 	case e.Kind == history.Return && e.Op == "hold":
-		if e.Err != nil && slices.Contains(r.waiting, waiting{caller{e.Client, e.Object}, true}) {
+		if e.Err != nil && slices.Contains(r.waiting, waiting{callerOf(e), true}) {
 			for _, x := range r.asked {
 				if x.path == e.Path {
 					return violated(r, i, "c%d was not told that its lock by %s is %s, by c%d", e.Client, e.Path, x.what(), x.by)
 				}
 			}
 		}
-		r.stop(e.Object)
+		r.waiting = withoutObject(r.waiting, e.Object)
 	}
 	return Verdict{}
 }
@@ -226,11 +225,6 @@ func (x request) what() string {
 
 func (r *revocations) forget(path string) {
 	r.asked = drop(r.asked, func(x request) bool { return x.path == path })
-}
-
-// stop notes that an object no longer waits.
-func (r *revocations) stop(object int32) {
-	r.waiting = drop(r.waiting, func(x waiting) bool { return x.object == object })
 }
 
 // holdsRevoked reports whether somebody who waited with the faults over had a lock that was revoked or broken by the

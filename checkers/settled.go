@@ -119,7 +119,7 @@ func (m *settlers) Step(h *history.History, i int) Verdict {
 	k := find(m.all, callerOf(e))
 	switch {
 	case e.Kind == history.Crashed:
-		m.all = drop(m.all, func(w settler) bool { return w.client == e.Client })
+		m.all = withoutClient(m.all, e.Client)
 	case e.Kind == history.Invoke && e.Op == WatchChildren:
 		m.all = append(forget(m.all, callerOf(e)), settler{caller: callerOf(e), path: e.Path})
 	case k < 0:

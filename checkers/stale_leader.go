@@ -37,7 +37,7 @@ func (StaleLeader) Monitor() Monitor { return &candidates{} }
 type candidates struct {
 	recipeEvents
 	StaleLeader
-	list []claim // in the order of their creation
+	list []znodeOf // in the order of their creation
 }
 
 func (m *candidates) Reset() { m.list = m.list[:0] }
@@ -53,9 +53,9 @@ func (m *candidates) Step(h *history.History, i int) Verdict {
 	if strings.HasSuffix(parent(e.Path), "/candidates") {
 		switch {
 		case e.Kind == history.Created && e.Session != 0:
-			m.list = append(m.list, claim{client: e.Client, path: e.Path})
+			m.list = append(m.list, znodeOf{e.Path, e.Client})
 		case e.Kind == history.Deleted:
-			m.list = drop(m.list, func(x claim) bool { return x.path == e.Path })
+			m.list = drop(m.list, func(x znodeOf) bool { return x.path == e.Path })
 		}
 		return Verdict{}
 	}

@@ -115,7 +115,7 @@ func (s *stays) rankOf(round int64) hash.Hash {
 
 // crash forgets what a client that has crashed can no longer do.
 func (s *stays) crash(client int32) {
-	s.calls = drop(s.calls, func(x entrance) bool { return x.client == client })
+	s.calls = withoutClient(s.calls, client)
 	for k := range s.all {
 		if x := &s.all[k]; x.client == client {
 			x.crashed = true

@@ -99,7 +99,7 @@ func (m *doubters) Step(h *history.History, i int) Verdict {
 			}
 		}
 	case history.Crashed:
-		m.all = drop(m.all, func(d doubter) bool { return d.client == e.Client })
+		m.all = withoutClient(m.all, e.Client)
 	case history.Return:
 		if kindsOfWatch[e.Op] {
 			m.all = forget(m.all, callerOf(e))

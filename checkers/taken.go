@@ -113,7 +113,7 @@ func (m *takings) Step(h *history.History, i int) Verdict {
 			return violated(m, i, "c%d was told that %s is taken, which nobody else has had since it asked", e.Client, e.Path)
 		}
 	case history.Crashed:
-		m.calls = drop(m.calls, func(c taking) bool { return c.client == e.Client })
+		m.calls = withoutClient(m.calls, e.Client)
 	case history.Created:
 		m.znodes = append(m.znodes, titled{e.Path, e.Client, e.Session, false, i, never})
 	case history.Deleted:
