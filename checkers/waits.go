@@ -87,14 +87,8 @@ func (c Waits) Monitor() Monitor {
 type waiters struct {
 	recipeEvents
 	Waits
-	waiting []wait
+	waiting []ongoing
 	having  []having
-}
-
-// wait is an operation in progress that waits.
-type wait struct {
-	caller
-	op string
 }
 
 // having is what an object believes that it has.
@@ -123,7 +117,7 @@ func (m *waiters) Step(h *history.History, i int) Verdict {
 	case history.Invoke:
 		switch e.Op {
 		case "lock", "rlock", "acquire", "campaign", "leader":
-			m.waiting = append(m.waiting, wait{callerOf(e), e.Op})
+			m.waiting = append(m.waiting, ongoingOf(e))
 		}
 	case history.Return:
 		if e.Op == "acknowledge" && e.Err == nil {
@@ -132,14 +126,14 @@ func (m *waiters) Step(h *history.History, i int) Verdict {
 			}
 			break
 		}
-		m.waiting = drop(m.waiting, func(w wait) bool { return w == wait{callerOf(e), e.Op} })
+		m.waiting = drop(m.waiting, func(w ongoing) bool { return w == ongoingOf(e) })
 	case history.Acquired:
 		m.having = append(forget(m.having, callerOf(e)), having{caller: callerOf(e), reads: e.Op == "read"})
 	case history.Lost, history.Released:
 		m.having = forget(m.having, callerOf(e))
 	case history.Crashed:
-		m.waiting = drop(m.waiting, func(w wait) bool { return w.client == e.Client })
-		m.having = drop(m.having, func(x having) bool { return x.client == e.Client })
+		m.waiting = withoutClient(m.waiting, e.Client)
+		m.having = withoutClient(m.having, e.Client)
 	case history.Told:
 		if e.Op == ToldRest {
 			return m.judge(i)
@@ -152,7 +146,7 @@ func (m *waiters) Step(h *history.History, i int) Verdict {
 func (m *waiters) judge(i int) Verdict {
 	leader := slices.IndexFunc(m.having, func(x having) bool { return x.leads })
 	written := slices.ContainsFunc(m.having, func(x having) bool { return !x.reads }) ||
-		slices.ContainsFunc(m.waiting, func(w wait) bool { return w.op == "lock" })
+		slices.ContainsFunc(m.waiting, func(w ongoing) bool { return w.op == "lock" })
 	for _, w := range m.waiting {
 		switch n := len(m.having); {
 		case w.op == "leader" && leader >= 0:
@@ -174,15 +168,15 @@ func (m *waiters) judge(i int) Verdict {
 
 // waitsAtRest reports whether somebody was in one of these operations when a client was at rest.
 func waitsAtRest(h *history.History, ops []string) bool {
-	var waiting []wait
+	var waiting []ongoing
 	for i := range h.Events {
 		switch e := &h.Events[i]; {
 		case e.Kind == history.Invoke && slices.Contains(ops, e.Op):
-			waiting = append(waiting, wait{callerOf(e), e.Op})
+			waiting = append(waiting, ongoingOf(e))
 		case e.Kind == history.Return:
-			waiting = drop(waiting, func(w wait) bool { return w == wait{callerOf(e), e.Op} })
+			waiting = drop(waiting, func(w ongoing) bool { return w == ongoingOf(e) })
 		case e.Kind == history.Crashed:
-			waiting = drop(waiting, func(w wait) bool { return w.client == e.Client })
+			waiting = withoutClient(waiting, e.Client)
 		case e.Kind == history.Told && e.Op == ToldRest && len(waiting) > 0:
 			return true
 		}

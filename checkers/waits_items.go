@@ -14,7 +14,7 @@ import (
 type consumers struct {
 	recipeEvents
 	Waits
-	waiting []wait
+	waiting []ongoing
 	giving  []gift    // in progress, which the world knows
 	items   []inStock // certainly there, or got more often than they were certainly put and given back
 	lost    int       // items that can have been got without a word
@@ -75,9 +75,9 @@ func (m *consumers) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch {
 	case e.Kind == history.Invoke && gets(e.Op):
-		m.waiting = append(m.waiting, wait{callerOf(e), e.Op})
+		m.waiting = append(m.waiting, ongoingOf(e))
 	case e.Kind == history.Return && gets(e.Op):
-		m.waiting = drop(m.waiting, func(w wait) bool { return w == wait{callerOf(e), e.Op} })
+		m.waiting = drop(m.waiting, func(w ongoing) bool { return w == ongoingOf(e) })
 		switch {
 		case e.Err == nil:
 			m.add(e.Value, -1)
@@ -90,9 +90,9 @@ func (m *consumers) Step(h *history.History, i int) Verdict {
 		m.given(e)
 	case e.Kind == history.Crashed:
 		n := len(m.waiting)
-		m.waiting = drop(m.waiting, func(w wait) bool { return w.client == e.Client })
+		m.waiting = withoutClient(m.waiting, e.Client)
 		m.lost += n - len(m.waiting)
-		m.giving = drop(m.giving, func(x gift) bool { return x.client == e.Client })
+		m.giving = withoutClient(m.giving, e.Client)
 	case e.Kind == history.Told && e.Op == ToldRest && m.free() > 0 && len(m.waiting) > 0:
 		return violated(m, i, "c%d waits in its %s when nothing but time can pass, although at least %s free",
 			m.waiting[0].client, m.waiting[0].op, itemsAre(m.free()))
