@@ -65,5 +65,5 @@ func (a Always) Broken(e *history.Event, i int) Verdict {
 // Needs implements [Declaring].
 func (Always) Needs() Needs {
 	return Needs{Words: append(tells("the sentence in Path does not hold", ToldBroken),
-		Word{ToldSometimes, Telling, true, "the sentence in Path holds, if OK: a goal"})}
+		untells("the sentence in Path holds, if OK: a goal", ToldSometimes)...)}
 }

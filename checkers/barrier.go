@@ -29,7 +29,7 @@ func (Barrier) Needs() Needs {
 			judged("closes the barrier", "hold"),
 			judged("opens it", "release"),
 			judged("passes when it is open", "wait"),
-			[]Word{{"impatient", Telling, true, "is for gather"}}),
+			untells("is for gather", "impatient")),
 		Seen: []Need{some("a hold without an error", "record it with Object.Return", succeeds("hold")),
 			some("a wait without an error", "record it with Object.Return", succeeds("wait"))},
 	}

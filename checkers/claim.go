@@ -55,12 +55,12 @@ func (c Claim) Needs() Needs {
 	switch c.Of {
 	case ClaimedPlace:
 		n.Words = slices.Concat(judged("its success says that the znode in Path is of a session that lasts", "enter"),
-			unjudged("claims nothing", "leave"), []Word{{"impatient", Telling, true, "is for gather"}})
+			unjudged("claims nothing", "leave"), untells("is for gather", "impatient"))
 		n.Seen = []Need{goesIn}
 	case ClaimedMember:
 		n.Words = slices.Concat(unjudged("claims nothing", Join, Leave, Rest),
 			tells("says that the znode in Path is of a session that lasts", ToldJoined),
-			[]Word{{ToldLost, Telling, true, "is for presence"}})
+			untells("is for presence", ToldLost))
 		n.Seen = []Need{some("a member that is told that it is one again", "record it as Told",
 			toldAs(ToldJoined)).during()}
 	default:

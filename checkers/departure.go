@@ -30,7 +30,7 @@ func (Departure) Needs() Needs {
 		Words: slices.Concat(memberWords, judged("a watcher of the group in Path", WatchMembers),
 			tells("the watcher tells that the znode in Path is gone", ToldGone),
 			judged("answered by the znodes of all members, in Path with spaces between", ListMembers),
-			[]Word{{ToldLost, Telling, true, "is for presence"}, {ToldJoined, Telling, true, "is for presence"}}),
+			untells("is for presence", ToldLost, ToldJoined)),
 		Seen: []Need{some("a join without an error, by the znode in Path", "record it with Object.Record and its Path",
 			withPath(succeeds(Join)))},
 	}

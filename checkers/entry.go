@@ -29,7 +29,7 @@ func (Entry) Needs() Needs {
 		Words: slices.Concat(
 			judged("goes in when as many as Value are inside", "enter"),
 			judged("goes out, and is inside no longer", "leave"),
-			[]Word{{"impatient", Telling, true, "is for gather"}}),
+			untells("is for gather", "impatient")),
 		Seen: []Need{goesIn, some("an enter that begins with the number of those that are enough",
 			"record it with Object.Record and its Value",
 			func(e *history.Event) bool { return e.Kind == history.Invoke && e.Op == "enter" && e.Value > 0 })},

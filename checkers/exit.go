@@ -29,7 +29,7 @@ func (Exit) Needs() Needs {
 		Words: slices.Concat(
 			judged("enters a round by the znode in Path; its end has the round in Value", "enter"),
 			judged("goes out when all of the round do", "leave"),
-			[]Word{{"impatient", Telling, true, "is for gather"}}),
+			untells("is for gather", "impatient")),
 		Seen: []Need{{What: "a leave without an error, of an object that has entered",
 			Hint: "record enter and leave with the same object", In: func(h *history.History) bool {
 				m := &exits{}

@@ -99,6 +99,9 @@ func unjudged(doc string, ops ...string) []Word { return words(Operation, true, 
 // tells makes words for what is told.
 func tells(doc string, ops ...string) []Word { return words(Telling, false, doc, ops) }
 
+// untells makes words for what is told and that the checker need not know about.
+func untells(doc string, ops ...string) []Word { return words(Telling, true, doc, ops) }
+
 func words(c Class, unjudged bool, doc string, ops []string) []Word {
 	list := make([]Word, len(ops))
 	for i, op := range ops {

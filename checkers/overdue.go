@@ -30,8 +30,7 @@ func (Overdue) Needs() Needs {
 			judged("its end has in Value for how long, at most, the lock by Path can have been held", "held"),
 			unjudged("is judged by held", "lock", "rlock", "unlock", "runlock"),
 			unjudged("is for alarm", "monitor"),
-			[]Word{{"since", Telling, true, "is for alarm"}, {"until", Telling, true, "is for alarm"},
-				{"clock", Telling, true, "is for alarm"}}),
+			untells("is for alarm", "since", "until", "clock")),
 		Seen: []Need{some("overdue, told by a monitor", "record it as Told", toldAs("overdue")),
 			some("held, recorded by a holder", "record it as Return", succeeds("held"))},
 	}

@@ -86,8 +86,8 @@ var atRest = Need{What: "a run that comes to rest",
 
 // configWords returns the words of configurations, of which own are judged.
 func configWords(own ...Word) []Word {
-	all := append(own, unjudged("is judged by other checkers of configurations", "update", "get", "follow")...)
-	all = append(all, Word{"config", Telling, true, "is judged by other checkers of configurations"})
+	const others = "is judged by other checkers of configurations"
+	all := slices.Concat(own, unjudged(others, "update", "get", "follow"), untells(others, "config"))
 	return slices.DeleteFunc(all, func(w Word) bool {
 		return w.Unjudged && slices.ContainsFunc(own, func(x Word) bool { return x.Op == w.Op })
 	})
