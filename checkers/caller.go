@@ -59,6 +59,15 @@ func printOf[T called](list []T, x caller) hash.Hash {
 	return hash.Hash(x.client).Uint64(ordinal(list, x))
 }
 
+// printOfNames returns a hash of a set of names or paths.
+func printOfNames(set []string) uint64 {
+	sum := hash.Hash(0)
+	for _, name := range set {
+		sum += hash.Hash(0).String(name)
+	}
+	return uint64(sum)
+}
+
 // find returns the index of what an object has begun, or -1 if it is not there.
 func find[T called](list []T, x caller) int {
 	return slices.IndexFunc(list, func(y T) bool { return y.who() == x })

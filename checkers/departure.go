@@ -104,11 +104,7 @@ func (m *departures) Hash() uint64 {
 		sum += printOf(m.members, x.caller).String(x.path).Bool(x.stays)
 	}
 	for _, x := range m.lists {
-		var paths hash.Hash
-		for _, path := range x.paths {
-			paths += hash.Hash(0).String(path)
-		}
-		sum += printOf(m.lists, x.caller).Uint64(uint64(paths))
+		sum += printOf(m.lists, x.caller).Uint64(printOfNames(x.paths))
 	}
 	for _, w := range m.watchers {
 		who := printOf(m.watchers, w)

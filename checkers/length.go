@@ -76,14 +76,7 @@ func (m *lengths) Hash() uint64 {
 	}
 	for i := range m.asked {
 		q := &m.asked[i]
-		var put, removed hash.Hash
-		for _, item := range q.put {
-			put += hash.Hash(0).Uint64(uint64(item))
-		}
-		for _, item := range q.removed {
-			removed += hash.Hash(0).Uint64(uint64(item))
-		}
-		asked += printOf(m.asked, q.caller).Uint64(uint64(put)).Uint64(uint64(removed)).
+		asked += printOf(m.asked, q.caller).Uint64(printOfItems(q.put)).Uint64(printOfItems(q.removed)).
 			Int(q.least).Int(q.most)
 	}
 	return uint64(items.Uint64(uint64(asked)).Uint64(uint64(m.cut + m.ops.taking())))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"zksim/internal/hash"
 	"zksim/model/history"
 )
 
@@ -89,6 +90,15 @@ func (o *queueOp) delivers() bool { return o.consumes() && o.succeeded() }
 
 // removes reports whether it removed the item from the queue, and said so.
 func (o *queueOp) removes() bool { return (o.takes() || o.name == "ack") && o.succeeded() }
+
+// printOfItems returns a hash of a set of items.
+func printOfItems(set []int64) uint64 {
+	sum := hash.Hash(0)
+	for _, item := range set {
+		sum += hash.Hash(0).Uint64(uint64(item))
+	}
+	return uint64(sum)
+}
 
 // queued returns how often an item is in the queue at the end of a run.
 func queued(h *history.History, item int64) (n int) {

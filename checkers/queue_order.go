@@ -101,16 +101,13 @@ func (t *turns) Reset() {
 
 // Hash implements [Monitor]. Positions matter only for what came before what, where that decides which item is first.
 func (t *turns) Hash() uint64 {
-	var passed, free, early hash.Hash // in any order
+	var passed, free hash.Hash // in any order
 	passed += t.places.print()
 	for _, p := range t.passed {
 		passed += hash.Hash(0).Uint64(uint64(p.item))
 	}
 	if t.spoiled {
 		return uint64(passed)
-	}
-	for _, item := range t.early {
-		early += hash.Hash(0).Uint64(uint64(item))
 	}
 	working, k := t.consumers()
 	_, ranked := t.of.Value().(PriorityOrder)
@@ -124,7 +121,7 @@ func (t *turns) Hash() uint64 {
 		waits := t.alone && (ranked || t.ops[k].tries()) && p.at < t.ops[k].begin
 		free += hash.Hash(p.item).Bool(waits).Uint64(uint64(before))
 	}
-	return uint64(passed.Uint64(uint64(free)).Uint64(uint64(early)).Uint64(uint64(working)).Bool(t.alone))
+	return uint64(passed.Uint64(uint64(free)).Uint64(printOfItems(t.early)).Uint64(uint64(working)).Bool(t.alone))
 }
 
 // consumers returns how many consumers are at work, and the place of one of them in t.ops.

@@ -64,12 +64,8 @@ func (p *places) print() hash.Hash {
 	}
 	for i := range p.asks {
 		a := &p.asks[i]
-		free := hash.Hash(0)
-		for _, item := range a.free {
-			free += hash.Hash(0).Uint64(uint64(item))
-		}
-		all += printOf(p.asks, a.caller).String(a.op).Uint64(uint64(free)).Uint64(uint64(a.got)).Uint64(uint64(a.passed)).
-			String(a.from).Bool(a.moved)
+		all += printOf(p.asks, a.caller).String(a.op).Uint64(printOfItems(a.free)).Uint64(uint64(a.got)).
+			Uint64(uint64(a.passed)).String(a.from).Bool(a.moved)
 	}
 	return all
 }

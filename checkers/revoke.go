@@ -90,7 +90,7 @@ func (r *revocations) Reset() {
 
 // Hash implements [Monitor]. The world knows whether the faults are over, and which znodes exist.
 func (r *revocations) Hash() uint64 {
-	var sums [4]hash.Hash // in any order
+	var sums [3]hash.Hash // in any order
 	for _, x := range r.waiting {
 		sums[0] += printOf(r.waiting, x.caller).Bool(x.calm)
 	}
@@ -100,10 +100,7 @@ func (r *revocations) Hash() uint64 {
 	for _, x := range r.asking {
 		sums[2] += printOf(r.asking, x.caller).String(x.znode.path).Bool(r.find(x.znode) != nil)
 	}
-	for _, path := range r.told {
-		sums[3] += hash.Hash(0).String(path)
-	}
-	return uint64(sums[0].Uint64(uint64(sums[1])).Uint64(uint64(sums[2])).Uint64(uint64(sums[3])))
+	return uint64(sums[0].Uint64(uint64(sums[1])).Uint64(uint64(sums[2])).Uint64(printOfNames(r.told)))
 }
 
 // find returns a znode if it still exists.

@@ -86,11 +86,7 @@ func (m *ballots) Hash() uint64 {
 		b := &m.all[k]
 		p := hash.Hash(0).String(b.path).Bool(b.reason).Bool(b.told).Bool(b.full)
 		if !b.full || !b.told {
-			yes := hash.Hash(0)
-			for _, path := range b.yes {
-				yes += hash.Hash(0).String(path)
-			}
-			p = p.Uint64(uint64(b.sites)).Uint64(uint64(yes))
+			p = p.Uint64(uint64(b.sites)).Uint64(printOfNames(b.yes))
 		}
 		all += p
 	}
