@@ -108,7 +108,7 @@ func (m *watchers) Step(h *history.History, i int) Verdict {
 				latest{toldOf(e), e.Zxid, e.Value, i})
 		}
 	case history.Return:
-		if kindsOfWatch[e.Op] {
+		if isWatch(e.Op) {
 			m.running = forget(m.running, callerOf(e))
 		}
 	case history.Invoke:
@@ -131,7 +131,7 @@ func (m *watchers) invoke(h *history.History, i int) {
 	e := &h.Events[i]
 	k := find(m.running, callerOf(e))
 	switch {
-	case kindsOfWatch[e.Op]:
+	case isWatch(e.Op):
 		m.running = append(forget(m.running, callerOf(e)), watcher{caller: callerOf(e), op: e.Op, path: e.Path})
 	case k >= 0 && e.Op == Rest:
 		m.running[k].rested = m.calm
@@ -141,8 +141,6 @@ func (m *watchers) invoke(h *history.History, i int) {
 		m.stopped = append(m.stopped, w)
 	}
 }
-
-var kindsOfWatch = map[string]bool{WatchData: true, WatchChildren: true, WatchCache: true, WatchMembers: true}
 
 // watches reports whether w watches what a change of path changes.
 func (w *watcher) watches(path string) bool { return path == w.path || parent(path) == w.path }

@@ -86,9 +86,9 @@ func (m *tellers) Step(h *history.History, i int) Verdict {
 	switch {
 	case e.Kind == history.Deleted:
 		m.ends[e.Path] = append(m.ends[e.Path], e.Zxid)
-	case e.Kind == history.Invoke && kindsOfWatch[e.Op]:
+	case e.Kind == history.Invoke && isWatch(e.Op):
 		m.begin(callerOf(e))
-	case e.Kind == history.Return && kindsOfWatch[e.Op]:
+	case e.Kind == history.Return && isWatch(e.Op):
 		m.watchers = forget(m.watchers, callerOf(e))
 		m.last = drop(m.last, func(x telling) bool { return x.object == e.Object })
 	case tellsState(e):
@@ -148,7 +148,7 @@ func tellsTwice(h *history.History) bool {
 	var last []told
 	for i := range h.Events {
 		switch e := &h.Events[i]; {
-		case e.Kind == history.Return && kindsOfWatch[e.Op]:
+		case e.Kind == history.Return && isWatch(e.Op):
 			last = drop(last, func(x told) bool { return x.object == e.Object })
 		case tellsState(e) && slices.Contains(last, toldOf(e)):
 			return true

@@ -18,11 +18,11 @@ func TestSuspicionAgreesWithWholeHistories(t *testing.T) { suspicionOracle.testA
 // doubtsAreTold is Suspicion said over whole histories, event by event of a watcher, looking back.
 func doubtsAreTold(h *history.History) Level {
 	for i, e := range h.Events {
-		if e.Object == 0 || e.Kind != history.Told && e.Kind != history.Invoke || kindsOfWatch[e.Op] {
+		if e.Object == 0 || e.Kind != history.Told && e.Kind != history.Invoke || isWatch(e.Op) {
 			continue
 		}
 		start := before(h, i, func(x *history.Event) bool {
-			return x.Object == e.Object && kindsOfWatch[x.Op] || x.Kind == history.Crashed && x.Client == e.Client
+			return x.Object == e.Object && isWatch(x.Op) || x.Kind == history.Crashed && x.Client == e.Client
 		})
 		if start < 0 || h.Events[start].Kind != history.Invoke {
 			continue

@@ -23,7 +23,7 @@ func (v *Vocabulary) overlap(h *history.History) string {
 			continue
 		}
 		k := slices.IndexFunc(open, func(x *history.Event) bool {
-			both := e.Kind == history.Invoke && kindsOfWatch[x.Op] && kindsOfWatch[e.Op]
+			both := e.Kind == history.Invoke && isWatch(x.Op) && isWatch(e.Op)
 			return x.Object == e.Object && (x.Op == e.Op || both)
 		})
 		switch {

@@ -101,11 +101,11 @@ func (m *doubters) Step(h *history.History, i int) Verdict {
 	case history.Crashed:
 		m.all = withoutClient(m.all, e.Client)
 	case history.Return:
-		if kindsOfWatch[e.Op] {
+		if isWatch(e.Op) {
 			m.all = forget(m.all, callerOf(e))
 		}
 	case history.Invoke:
-		if kindsOfWatch[e.Op] {
+		if isWatch(e.Op) {
 			m.all = append(forget(m.all, callerOf(e)), doubter{caller: callerOf(e), path: e.Path})
 			break
 		}
@@ -185,7 +185,7 @@ func (m *doubters) first(h *history.History, i int) bool {
 		case callerOf(&e) != of:
 		case e.Kind == history.Told && e.Op == ToldDoubt:
 			return false
-		case e.Kind == history.Invoke && kindsOfWatch[e.Op]:
+		case e.Kind == history.Invoke && isWatch(e.Op):
 			return true
 		}
 	}

@@ -338,7 +338,7 @@ func rightInTheEnd(h *history.History) Level {
 			return last(h.Events[:i], func(e *history.Event) bool { return e.Object == stop.Object && e.Op == op })
 		}
 		calm, rest := last(h.Events[:i], func(e *history.Event) bool { return e.Kind == history.Calm }), mine(Rest)
-		begin := last(h.Events[:i], func(e *history.Event) bool { return e.Object == stop.Object && kindsOfWatch[e.Op] })
+		begin := last(h.Events[:i], func(e *history.Event) bool { return e.Object == stop.Object && isWatch(e.Op) })
 		w := h.Events[begin]
 		changed := last(h.Events, func(e *history.Event) bool {
 			return txnOp(e.Kind) != "" && (e.Path == w.Path || strings.HasPrefix(e.Path, w.Path+"/"))

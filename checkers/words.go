@@ -38,6 +38,8 @@ const (
 // watchKinds are the words that begin and end a watcher.
 var watchKinds = []string{WatchData, WatchChildren, WatchCache, WatchMembers}
 
+func isWatch(op string) bool { return slices.Contains(watchKinds, op) }
+
 var memberWords = append(judged("becomes a member by the znode in Path", Join),
 	judged("is a member no longer", Leave)...)
 
