@@ -256,13 +256,12 @@ func sentence(chain []Link) string {
 			if i == 0 && l.Watch != "" && len(waits) == 1 {
 				b.WriteString(", " + l.Watch)
 			}
-		case i == 0 && l.Call != "":
-			fmt.Fprintf(&b, "c%d waits in its %s for something that will never happen, and for no watch", l.Client, l.Call)
-			if l.Asked != "" {
-				fmt.Fprintf(&b, ", after its last request, %s", l.Asked)
-			}
 		case i == 0:
-			fmt.Fprintf(&b, "c%d waits for something that will never happen, and for no watch", l.Client)
+			where := ""
+			if l.Call != "" {
+				where = " in its " + l.Call
+			}
+			fmt.Fprintf(&b, "c%d waits%s for something that will never happen, and for no watch", l.Client, where)
 			if l.Asked != "" {
 				fmt.Fprintf(&b, ", after its last request, %s", l.Asked)
 			}

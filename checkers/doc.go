@@ -5,6 +5,7 @@ package checkers
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"zksim/model/history"
 )
@@ -67,7 +68,8 @@ func VerdictOf(c Checker, h *history.History) Verdict {
 // or in which an assertion failed ([Always]), is violated whatever they say.
 func Worst(h *history.History, all []Checker) Verdict {
 	if h.Outcome == history.Panicked {
-		return Verdict{Violated, "panic", firstLine(h.Panic), -1}
+		why, _, _ := strings.Cut(h.Panic, "\n")
+		return Verdict{Violated, "panic", why, -1}
 	}
 	worst := Always{}.Check(h)
 	if worst.Level == Violated {
@@ -103,15 +105,6 @@ func Caught(h *history.History, all []Checker, names []string) (Verdict, bool) {
 		}
 	}
 	return Verdict{}, false
-}
-
-func firstLine(s string) string {
-	for i := range len(s) {
-		if s[i] == '\n' {
-			return s[:i]
-		}
-	}
-	return s
 }
 
 // violated makes the verdict of checker c at event i.
