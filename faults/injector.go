@@ -114,7 +114,7 @@ func (in *Injector) Unspent() []bool {
 // Permitted appends the faults that the plan has for c and the state permits, even if they are used up.
 func (in *Injector) Permitted(w *sim.World, c *sim.Client, list []sim.Transition) []sim.Transition {
 	for i := range in.rules {
-		list = in.offer(w, &in.rules[i], c, list)
+		list = in.rules[i].offer(w, c, list)
 	}
 	return list
 }
@@ -136,13 +136,13 @@ func (in *Injector) Enabled(w *sim.World, list []sim.Transition) []sim.Transitio
 		}
 		r := &in.rules[i]
 		if r.fault.ensemble {
-			list = in.offer(w, r, nil, list)
+			list = r.offer(w, nil, list)
 		}
 		for _, c := range w.Clients() {
 			if c.Left() {
 				break // and all after it
 			}
-			list = in.offer(w, r, c, list)
+			list = r.offer(w, c, list)
 		}
 	}
 	return list
@@ -152,14 +152,14 @@ func (in *Injector) Enabled(w *sim.World, list []sim.Transition) []sim.Transitio
 func (in *Injector) PermittedAlone(w *sim.World, list []sim.Transition) []sim.Transition {
 	for i := range in.rules {
 		if in.rules[i].fault.ensemble {
-			list = in.offer(w, &in.rules[i], nil, list)
+			list = in.rules[i].offer(w, nil, list)
 		}
 	}
 	return list
 }
 
-// offer appends the fault of a rule, with a client or none, if the state permits it and no earlier rule offers it.
-func (in *Injector) offer(w *sim.World, r *rule, c *sim.Client, list []sim.Transition) []sim.Transition {
+// offer appends the fault of the rule, with a client or none, if the state permits it and no earlier rule offers it.
+func (r *rule) offer(w *sim.World, c *sim.Client, list []sim.Transition) []sim.Transition {
 	if !r.permits(w, c) {
 		return list
 	}
@@ -170,20 +170,10 @@ func (in *Injector) offer(w *sim.World, r *rule, c *sim.Client, list []sim.Trans
 	if r.fault.ensemble {
 		t.Arg = uint16(r.fault.server(w) + 1)
 	}
-	if r.open = true; in.offered(list, t) {
+	if r.open = true; slices.Contains(list, t) {
 		return list
 	}
 	return append(list, t)
-}
-
-// offered reports whether an earlier rule already offers the transition.
-func (in *Injector) offered(list []sim.Transition, t sim.Transition) bool {
-	for i := len(list) - 1; i >= 0; i-- {
-		if list[i] == t {
-			return true
-		}
-	}
-	return false
 }
 
 // meets reports whether the rule is for that client.
