@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"zksim/internal/edit"
 	"zksim/sim"
 )
 
@@ -139,19 +140,13 @@ func MustParse(s string) Plan {
 // path=PREFIX or nth=N. The budget is 1 if it is left out. "none" is the empty plan, "contract" the plan of
 // [Contract].
 func Parse(s string) (Plan, error) {
-	if strings.TrimSpace(s) == "contract" {
-		return Contract(), nil
-	}
-	return parse(s, parseRule)
+	return parse(s, Contract, parseRule)
 }
 
 // ParseServed reads a plan for clients with real connections to a simulated ensemble. The language is that of
 // [Parse], and a rule may also say how it ends connections, as in end=rst.
 func ParseServed(s string) (Plan, error) {
-	if strings.TrimSpace(s) == "contract" {
-		return Contract(), nil
-	}
-	return parse(s, parseServed)
+	return parse(s, Contract, parseServed)
 }
 
 func parseServed(word string) (Rule, error) {
@@ -163,9 +158,12 @@ func parseServed(word string) (Rule, error) {
 	return r, err
 }
 
-func parse(s string, parseRule func(word string) (Rule, error)) (Plan, error) {
-	if s = strings.TrimSpace(s); s == "none" {
+func parse(s string, contract func() Plan, parseRule func(word string) (Rule, error)) (Plan, error) {
+	switch strings.TrimSpace(s) {
+	case "none":
 		return nil, nil
+	case "contract":
+		return contract(), nil
 	}
 	var p Plan
 	for _, word := range strings.Fields(s) {
@@ -214,7 +212,8 @@ func parseWords(word string, all []string) (Rule, error) {
 		return r, fmt.Errorf("it is a plan of its own, expected no other rule beside it")
 	}
 	if realOf(name) == nil {
-		return r, fmt.Errorf("no such fault; there are %s, none and contract%s", strings.Join(all, ", "), meant(name, all))
+		return r, fmt.Errorf("no such fault; there are %s, none and contract%s", strings.Join(all, ", "),
+			edit.Meant(name, append(slices.Clip(all), "none", "contract")))
 	}
 	if counted {
 		n, err := strconv.Atoi(budget)
@@ -244,7 +243,8 @@ func parseWords(word string, all []string) (Rule, error) {
 
 func (a *Aim) set(s string) error {
 	key, value, _ := strings.Cut(s, "=")
-	if a.setServer(s) {
+	if slices.Contains(serverAims, s) {
+		a.Server = s
 		return nil
 	}
 	switch key {

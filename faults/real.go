@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"zksim/internal/edit"
 )
 
 // Real is what a fault is on a real ensemble, with real clients.
@@ -106,10 +104,7 @@ const MaxStrikes = 64
 // @follower, @all (for pause and kill), @s1. No budget is above [MaxStrikes]. "contract" is the plan of
 // [RealContract].
 func ParseReal(s string) (Plan, error) {
-	if strings.TrimSpace(s) == "contract" {
-		return RealContract(), nil
-	}
-	return parse(s, parseReal)
+	return parse(s, RealContract, parseReal)
 }
 
 func parseReal(word string) (Rule, error) {
@@ -259,23 +254,10 @@ func (r Rule) simulated() error {
 	return nil
 }
 
-// setServer sets the aim of a word that names a server; ok is false if s does not.
-func (a *Aim) setServer(s string) (ok bool) {
-	if !slices.Contains(serverAims, s) {
-		return false
-	}
-	a.Server = s
-	return true
-}
-
 // Fits reports whether a request fits the aim, apart from Nth.
 func (a *Aim) Fits(op, path string) bool {
 	if a.Op != "" && a.Op != op && a.Op != strings.TrimSuffix(op, "W") {
 		return false
 	}
 	return a.Path == "" || strings.HasPrefix(path, a.Path)
-}
-
-func meant(name string, all []string) string {
-	return edit.Meant(name, append(slices.Clip(all), "none", "contract"))
 }
