@@ -306,15 +306,9 @@ func (p Plan) Without(client int) Plan {
 	return q
 }
 
-// Swarm draws a plan from p: each rule is in or out, and its budget is anything from 1 to the given one; a rule of
-// sequence keeps its own. Runs with different faults switched on find more than runs that all have everything (Groce et
-// al., Swarm Testing, ISSTA 2012).
-func (p Plan) Swarm(random func() uint64) Plan {
-	return p.SwarmInto(nil, 3, random)
-}
-
-// SwarmInto is Swarm for that many servers, and appends to q. With one server there are no faults of ensembles to
-// draw.
+// SwarmInto draws a plan from p, and appends it to q: each rule is in or out, and its budget is anything from 1 to the
+// given one; a rule of sequence keeps its own. With one server there are no faults of ensembles to draw. Runs with
+// different faults switched on find more than runs that all have everything (Groce et al., Swarm Testing, ISSTA 2012).
 func (p Plan) SwarmInto(q Plan, servers int, random func() uint64) Plan {
 	for _, r := range p {
 		if servers == 1 && r.OfSeveral() {

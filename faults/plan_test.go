@@ -135,7 +135,7 @@ func TestASwarmIsASubsetWithSmallerBudgets(t *testing.T) {
 	seen, budgets := map[string]int{}, map[int]bool{}
 	for range 1000 {
 		next := 0
-		for _, r := range full.Swarm(rng.Uint64) {
+		for _, r := range full.SwarmInto(nil, 3, rng.Uint64) {
 			for full[next].Fault != r.Fault {
 				next++ // in the order of the plan
 			}

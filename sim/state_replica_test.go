@@ -110,7 +110,7 @@ func TestAReplicaDoesWhatTheServersDo(t *testing.T) {
 		cfg.Detail = sim.Detail{DenseZxids: seed%3 > 0}
 		r := &sim.Random{FaultRate: 6000}
 		r.Seed(seed)
-		tp.Reset(faults.Contract().Swarm(r.Uint64))
+		tp.Reset(faults.Contract().SwarmInto(nil, 3, r.Uint64))
 		u := &understudy{t: t, chooser: r, replica: sim.NewReplica(cfg.Clients, cfg.Servers, cfg.Detail, kept), seed: seed,
 			done: done}
 		tp.start(w, cfg, u)
