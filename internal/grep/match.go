@@ -158,10 +158,8 @@ func (x *search) bind(e *event, client int32) (bound, ok bool) {
 	case client == 0:
 		return false, false
 	}
-	for _, other := range x.clients {
-		if other == client {
-			return false, false
-		}
+	if slices.Contains(x.clients, client) { // another variable stands for it
+		return false, false
 	}
 	x.clients[e.variable] = client
 	return true, true
@@ -196,11 +194,7 @@ func (x *search) ruledOut(k int) bool {
 
 // is reports whether a moment is what an event says, apart from the client.
 func (e *event) is(m *Moment) bool {
-	any := false
-	for i := range e.words {
-		any = any || e.words[i].is(m)
-	}
-	if !any {
+	if !slices.ContainsFunc(e.words, func(p primary) bool { return p.is(m) }) {
 		return false
 	}
 	v := m.Event

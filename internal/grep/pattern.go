@@ -214,17 +214,9 @@ func (e *event) operation(word string, ops []string) error {
 	case w.kind == history.Notify:
 		known = eventNames()
 	case w.kind == history.Fault:
-		for _, x := range primaries() {
-			if x.class == faultWord {
-				known = append(known, x.name)
-			}
-		}
+		known = wordsOf(faultWord)
 	case w.kind == history.Session:
-		for _, x := range primaries() {
-			if x.class == stateWord {
-				known = append(known, x.name)
-			}
-		}
+		known = wordsOf(stateWord)
 	case w.kind == history.Invoke || w.kind == history.Return || w.kind == history.Told:
 		known = ops
 	default:

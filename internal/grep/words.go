@@ -99,15 +99,21 @@ func eventNames() []string {
 	return list
 }
 
+// wordsOf returns the words of a class.
+func wordsOf(c class) (list []string) {
+	for _, p := range primaries() {
+		if p.class == c {
+			list = append(list, p.name)
+		}
+	}
+	return list
+}
+
 // Words returns the words of patterns as text, a line for each class.
 func Words() string {
-	byClass := map[class][]string{}
-	for _, p := range primaries() {
-		byClass[p.class] = append(byClass[p.class], p.name)
-	}
 	var b strings.Builder
 	for c := kindWord; c <= aliasWord; c++ {
-		b.WriteString(c.String() + ": " + strings.Join(byClass[c], ", ") + "\n")
+		b.WriteString(c.String() + ": " + strings.Join(wordsOf(c), ", ") + "\n")
 	}
 	return b.String()
 }
