@@ -93,7 +93,12 @@ func WriteSchedule(dir string, s *engine.Schedule) error {
 
 // withdraw removes from a folder what an earlier run wrote about another schedule, and the files in more.
 func withdraw(dir string, more ...string) error {
-	for _, name := range append(more, "report.json", "index.html", searchFile, HistoryFile) {
+	return remove(dir, append(more, "report.json", indexFile, searchFile, HistoryFile)...)
+}
+
+// remove removes those of some files of a folder that there are.
+func remove(dir string, names ...string) error {
+	for _, name := range names {
 		err := os.Remove(filepath.Join(dir, name))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
@@ -119,7 +124,7 @@ func WriteReport(dir string, f *reports.Failure) error {
 	}{
 		{HistoryFile, func(w io.Writer) error { return reports.WriteHistory(w, f.History) }},
 		{searchFile, func(w io.Writer) error { _, err := w.Write(f.Search); return err }},
-		{"index.html", func(w io.Writer) error { return reports.WritePage(w, &page) }},
+		{indexFile, func(w io.Writer) error { return reports.WritePage(w, &page) }},
 		{"report.json", f.Report.Write},
 	} {
 		if x.name == searchFile && len(f.Search) == 0 {

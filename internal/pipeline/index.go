@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"zksim/faults"
 	"zksim/internal/files"
@@ -22,7 +20,7 @@ import (
 
 // The files of an index: the page, and the rows of a scenario in its folder.
 const (
-	indexFile = "index.html"
+	indexFile = "index.html"      // also the page of a failure
 	rowFile   = "scenario%s.json" // "", or the By of the row
 )
 
@@ -134,13 +132,7 @@ func aimed(r faults.Rule) string {
 }
 
 // WithdrawIndex removes the index of an earlier run from a folder.
-func WithdrawIndex(dir string) error {
-	err := os.Remove(filepath.Join(dir, indexFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-		return fmt.Errorf("writing %s: %w", filepath.Join(dir, indexFile), err)
-	}
-	return nil
-}
+func WithdrawIndex(dir string) error { return remove(dir, indexFile) }
 
 // WriteIndex writes the index of a run of many scenarios into a folder, and returns the name of the file.
 func WriteIndex(dir string, x *reports.Index) (string, error) {

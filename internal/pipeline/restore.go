@@ -36,9 +36,8 @@ func Restore(s *engine.Scenario, dir, where string) (*Failure, error) {
 	if f.Small.Result, err = r.Replay(s, small); err != nil {
 		return nil, &Unrepeatable{where, err.Error()}
 	}
-	names := small.Names
-	f.Small.Schedule.Again = small.Again
-	f.Small.Schedule.Names, f.Small.Schedule.Checker, f.Small.Schedule.Seed = names, small.Checker, small.Seed
+	f.Small.Schedule.Names, f.Small.Schedule.Again = small.Names, small.Again
+	f.Small.Schedule.Checker, f.Small.Schedule.Seed = small.Checker, small.Seed
 	if v := f.Small.Verdict; v.Level != checkers.Violated || v.Checker != told.Checker ||
 		fmt.Sprintf("%016x", f.Small.Hash) != told.Hash && !small.Loose() {
 		return nil, &Unrepeatable{where, "the schedule in " + dir + " does not repeat the failure"}
