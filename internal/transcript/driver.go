@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"zksim/model"
+	"zksim/model/history"
 )
 
 // driver runs the steps of a transcript on a model.Server: it is the rest of a
@@ -34,7 +35,7 @@ func newDriver(s settings) *driver {
 	}
 	d.server.OnEvent = func(c *model.Conn, e model.Event) {
 		s := d.sessions[c.Index]
-		s.events = append(s.events, eventNames[e.Type]+" "+wireText(e.Path))
+		s.events = append(s.events, history.EventName(e.Type)+" "+wireText(e.Path))
 	}
 	return d
 }

@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"zksim/model"
-
-	"github.com/go-zookeeper/zk"
 )
 
 // Transcript is one recording: what a few sessions asked a server with a fresh data directory, and everything that the
@@ -183,9 +181,3 @@ var errNames = func() map[string]bool {
 	}
 	return names
 }()
-
-// eventNames are the first words of events.
-var eventNames = map[zk.EventType]string{
-	zk.EventNodeCreated: "created", zk.EventNodeDeleted: "deleted",
-	zk.EventNodeDataChanged: "changed", zk.EventNodeChildrenChanged: "child",
-}
