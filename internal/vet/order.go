@@ -66,8 +66,7 @@ func (s *scan) callee(call *ast.CallExpr) string {
 	if !ok {
 		return ""
 	}
-	o := s.info.Uses[sel.Sel]
-	if f, ok := o.(*types.Func); ok {
+	if f, ok := s.info.Uses[sel.Sel].(*types.Func); ok {
 		return FullName(f)
 	}
 	return ""
