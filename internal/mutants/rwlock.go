@@ -56,7 +56,7 @@ func (l *RWLock) acquire(ctx context.Context, wait bool, words ...string) error 
 		return recipes.ErrHeld
 	}
 	for {
-		if err := l.create(ctx, words); err != nil {
+		if err := l.create(words); err != nil {
 			return err
 		}
 		l.node = l.names[len(l.names)-1]
@@ -72,7 +72,7 @@ func (l *RWLock) acquire(ctx context.Context, wait bool, words ...string) error 
 }
 
 // create makes a znode for each word, in one multi.
-func (l *RWLock) create(ctx context.Context, words []string) error {
+func (l *RWLock) create(words []string) error {
 	guid := l.env.UUID()
 	var all []interface{}
 	for _, word := range words {
