@@ -211,7 +211,7 @@ func TestAClientThatWaitsForeverIsFoundWaiting(t *testing.T) {
 	e := zkservertest.Start(t, zkserver.Options{Servers: 1, MinSessionTimeout: time.Second})
 	s := lockLike("test/forever", 2, func(p *engine.Process) {
 		l := recipes.NewLock(p.Conn, p.Env, p.Path("/lock"), recipes.LockOptions{})
-		p.Register(func() []string { return nil })
+		p.Register(nil)
 		l.Lock(context.Background()) // and nobody unlocks
 	})
 	r := strike(t, e, &s, "none", 1, time.Second)

@@ -42,7 +42,7 @@ func TestARealClientDialsAgain(t *testing.T) {
 				return
 			}
 			l := recipes.NewLock(q.Conn, q.Env, q.Path("/lock"), recipes.LockOptions{})
-			o := q.Register(func() []string { return nil })
+			o := q.Register(nil)
 			if held, err := o.Lock(l.Lock); !held {
 				p.Fail(err)
 				return
@@ -80,7 +80,7 @@ func TestRealRunsAreJudgedAsSimulatedOnes(t *testing.T) {
 
 	stays := lockLike("test/stays", 3, func(p *engine.Process) {
 		l := recipes.NewLock(p.Conn, p.Env, p.Path("/lock"), recipes.LockOptions{})
-		p.Register(func() []string { return nil })
+		p.Register(nil)
 		if p.ID == 1 {
 			l.Lock(context.Background())
 		}
@@ -124,7 +124,7 @@ func TestARealRunInWhichACheckerHadNothingToJudgeIsUnknown(t *testing.T) {
 	addrs := servers.Addrs()
 	silent := func(word string) engine.Scenario {
 		return lockLike("test/silent", 2, func(p *engine.Process) {
-			o := p.Register(func() []string { return nil })
+			o := p.Register(nil)
 			o.Invoke(word)
 			o.Return(word, nil)
 		})

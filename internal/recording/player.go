@@ -29,7 +29,7 @@ const patience = 100 * 365 * 24 * time.Hour
 
 // play is the program of a client.
 func play(p *engine.Process, list []serve.Asked) {
-	x := player{p, p.Register(func() []string { return nil }), map[string]string{}, map[string][]<-chan zk.Event{}}
+	x := player{p, p.Register(nil), map[string]string{}, map[string][]<-chan zk.Event{}}
 	for i := range list {
 		for _, path := range list[i].Heard {
 			x.await(path)

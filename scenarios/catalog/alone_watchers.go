@@ -182,7 +182,7 @@ func (a alone) members() {
 	join := func(name string) *recipes.Membership {
 		m, err := g.Join(background, name, []byte("of "+name))
 		a.fine(err, "Group.Join as "+name)
-		a.p.Register(func() []string { return nil })
+		a.p.Register(nil)
 		return m
 	}
 	listed := func() (text string) {

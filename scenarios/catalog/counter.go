@@ -20,7 +20,7 @@ const counterPath = "/counter"
 func countAndGuess(newCounter func(p *engine.Process) workload.FullCounter) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		c := newCounter(p)
-		o := p.Register(func() []string { return nil })
+		o := p.Register(nil)
 		workload.Rounds(p, func(r int) error { return guessOnce(p, o, c, int64(r+2)/2) })
 	}
 }

@@ -139,7 +139,7 @@ func submitAndWait(p *engine.Process, submit submitter, count int) error {
 	if count == 0 {
 		p.Env.Sleep(context.Background(), time.Second)
 	}
-	o := p.Register(func() []string { return nil })
+	o := p.Register(nil)
 	tasks := map[int64]task{}
 	for i := range count {
 		value := taskNumber(p.ID, i)

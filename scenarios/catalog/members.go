@@ -62,7 +62,7 @@ func groupAsked(p *engine.Process) {
 		return
 	}
 	dir := p.Path(workload.GroupDir)
-	g, o := recipes.NewGroup(p.Conn, p.Env, dir, recipes.GroupOptions{}), p.Register(func() []string { return nil })
+	g, o := recipes.NewGroup(p.Conn, p.Env, dir, recipes.GroupOptions{}), p.Register(nil)
 	for range p.Rounds {
 		o.Invoke(checkers.ListMembers)
 		list, err := g.List(background)
@@ -93,7 +93,7 @@ func evicted(p *engine.Process) {
 		}
 		return
 	}
-	g, o := recipes.NewGroup(p.Conn, p.Env, dir, recipes.GroupOptions{}), p.Register(func() []string { return nil })
+	g, o := recipes.NewGroup(p.Conn, p.Env, dir, recipes.GroupOptions{}), p.Register(nil)
 	name := fmt.Sprintf("m%d", p.ID)
 	o.Invoke(checkers.Join)
 	m, err := g.Join(background, name, nil)

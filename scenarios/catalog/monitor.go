@@ -51,7 +51,7 @@ func monitored(long int, newMonitor func(p *engine.Process,
 }
 
 func monitor(p *engine.Process, newMonitor func(p *engine.Process, opt recipes.MonitorOptions) watchman) {
-	o := p.Register(func() []string { return nil })
+	o := p.Register(nil)
 	m := newMonitor(p, recipes.MonitorOptions{Limit: holdLimit, Alarm: func(x recipes.Overdue) {
 		tellTime(p, o, "clock", "")
 		o.Record(history.Event{Kind: history.Told, Op: "overdue", Path: x.Path, Value: int64(x.Held)})

@@ -30,7 +30,7 @@ const namesDir = "/names"
 func nameRounds(newNames func(p *engine.Process) names) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		n := newNames(p)
-		u := nameUser{p, n, p.Register(func() []string { return nil })}
+		u := nameUser{p, n, p.Register(nil)}
 		workload.Rounds(p, func(r int) error {
 			value := 10*p.ID + r
 			register := func(ctx context.Context, data []byte) (string, error) { return "all", n.Register(ctx, "all", data) }
@@ -50,7 +50,7 @@ func nameRounds(newNames func(p *engine.Process) names) func(p *engine.Process) 
 func askedAbout(newNames func(p *engine.Process) owned) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		n := newNames(p)
-		u := nameUser{p, n, p.Register(func() []string { return nil })}
+		u := nameUser{p, n, p.Register(nil)}
 		gives := u
 		if p.ID == 1 {
 			q, err := p.Dial()
@@ -109,7 +109,7 @@ func ownerRounds(newNames func(p *engine.Process, owner string) owned) func(p *e
 	return func(p *engine.Process) {
 		owner := ownerNames[p.ID%len(ownerNames)]
 		owner += strings.Repeat("'", (p.ID-1)/len(ownerNames)) // of more clients than names
-		u := nameUser{p, nil, p.Register(func() []string { return nil })}
+		u := nameUser{p, nil, p.Register(nil)}
 		workload.Rounds(p, func(r int) error {
 			n := newNames(p, owner)
 			u.n = n

@@ -37,7 +37,7 @@ const lifeSteps = 10
 // is down then, the session goes on until the servers end it.
 func restarting(live func(l *life) error) func(p *engine.Process) {
 	return func(p *engine.Process) {
-		o := p.Register(func() []string { return nil })
+		o := p.Register(nil)
 		for n := range p.Rounds {
 			q, err := p.Dial()
 			if err != nil {

@@ -43,7 +43,7 @@ func randomAccesses(synced bool) func(p *engine.Process) {
 		seed := fnv.New64a()
 		seed.Write([]byte(p.Env.UUID()))
 		r := rand.New(rand.NewPCG(seed.Sum64(), 0))
-		o := p.Register(func() []string { return nil })
+		o := p.Register(nil)
 		version := int32(0) // the last one seen
 		for n := range p.Rounds {
 			a := history.Event{Path: p.Path([...]string{"/znodes/a", "/znodes/b"}[r.IntN(2)]), Version: -1}

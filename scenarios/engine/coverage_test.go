@@ -79,7 +79,7 @@ func TestAWordThatNoCheckerKnowsIsAnErrorThatNamesTheNearest(t *testing.T) {
 
 func TestWhatIsToldByAnUnknownWordIsAnErrorToo(t *testing.T) {
 	s := engine.Scenario{Name: "my/lock", Clients: 2, Checkers: picked, Program: func(p *engine.Process) {
-		p.Register(func() []string { return nil }).Record(history.Event{Kind: history.Told, Op: "lost"})
+		p.Register(nil).Record(history.Event{Kind: history.Told, Op: "lost"})
 	}}
 	_, err := engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 9}})
 	if err == nil || !strings.Contains(err.Error(),
@@ -87,7 +87,7 @@ func TestWhatIsToldByAnUnknownWordIsAnErrorToo(t *testing.T) {
 		t.Error(err)
 	}
 	s.Program = func(p *engine.Process) {
-		p.Register(func() []string { return nil }).Record(history.Event{Kind: history.Acquired, Op: "write"})
+		p.Register(nil).Record(history.Event{Kind: history.Acquired, Op: "write"})
 	}
 	_, err = engine.Run(context.Background(), &s, engine.Options{Seeds: engine.Range{First: 1, Last: 9}})
 	if err == nil || !strings.Contains(err.Error(), `the mode "write"; they know read, the nearest being "read"`) {
@@ -148,7 +148,7 @@ func TestWordsAreFreeWhereACheckerDoesNotSayWhichItKnowsOrNoneKnowsAny(t *testin
 	for _, x := range [][]checkers.Checker{{own{}}, {checkers.Steps{}, own{}}, {checkers.Steps{},
 		checkers.Liveness{}}, nil} {
 		s := engine.Scenario{Name: "my/own", Clients: 2, Checkers: x, Program: func(p *engine.Process) {
-			o := p.Register(func() []string { return nil })
+			o := p.Register(nil)
 			o.Invoke("fetch")
 			o.Return("fetch", nil)
 		}}
@@ -214,7 +214,7 @@ func TestGoalsAndNeedsAreOnlyNotedInAFewRunsOrUnderAnotherPlan(t *testing.T) {
 func TestNeedsAreMetOverTheWholeRange(t *testing.T) {
 	program := func(queue func(id string) bool) func(p *engine.Process) {
 		return func(p *engine.Process) {
-			o := p.Register(func() []string { return nil })
+			o := p.Register(nil)
 			if queue(p.Env.UUID()[:1]) {
 				o.Record(history.Event{Kind: history.Invoke, Op: "put", Value: 7})
 				o.Record(history.Event{Kind: history.Return, Op: "put", Value: 7})
@@ -358,7 +358,7 @@ func TestTheHelpersRecordTheWordsOfLocks(t *testing.T) {
 	answers := []error{nil, recipes.ErrLocked, busy, context.Canceled, zk.ErrNoAuth}
 	s := engine.Scenario{Name: "my/helpers", Clients: 1, Checkers: []checkers.Checker{checkers.Belief{}},
 		Program: func(p *engine.Process) {
-			o := p.Register(func() []string { return nil })
+			o := p.Register(nil)
 			for _, answer := range answers {
 				held, err := o.TryLock(func(context.Context) error { return answer }, busy)
 				if held != (answer == nil) || (err != nil) != (answer == zk.ErrNoAuth) {

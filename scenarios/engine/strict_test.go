@@ -116,7 +116,7 @@ func starts() []leave {
 			p.Step()
 		}},
 		{"go and Record", "a goroutine", func(p *Process) {
-			o := p.Register(func() []string { return nil })
+			o := p.Register(nil)
 			go o.Invoke("x")
 			p.Step()
 		}},

@@ -14,7 +14,7 @@ const QuietPath = "/bystander"
 func (v *Variant) scenario(n int, newPace func(p *engine.Process) pace) engine.Scenario {
 	setup := append([]model.Request{engine.Mkdir(QuietPath)}, v.Setup...)
 	return engine.Scenario{Name: v.Name, Doc: v.Doc, Clients: n + 2, Setup: setup, Program: func(p *engine.Process) {
-		q := &Process{Process: p, Object: p.Register(func() []string { return nil }), N: n, pace: newPace(p)}
+		q := &Process{Process: p, Object: p.Register(nil), N: n, pace: newPace(p)}
 		switch {
 		case p.ID <= n:
 			q.pace.arrive(q)

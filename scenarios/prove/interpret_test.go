@@ -80,7 +80,7 @@ func (p *program) scenario() *engine.Scenario {
 	}
 	s.Program = func(x *engine.Process) {
 		m := &machine{Process: x, program: p, live: 1, client: &clients[x.ID-1]}
-		m.object = x.Register(func() []string { return nil })
+		m.object = x.Register(nil)
 		m.block(m.client.list, place{main: true})
 		m.end()
 	}

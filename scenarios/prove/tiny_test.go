@@ -80,7 +80,7 @@ func say(o engine.Object, format string, args ...any) {
 }
 
 func register(p *engine.Process) engine.Object {
-	return p.Register(func() []string { return nil })
+	return p.Register(nil)
 }
 
 // stubborn tries again until the connection answers.

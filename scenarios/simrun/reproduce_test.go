@@ -166,7 +166,7 @@ func TestAViolationOnARealServerHasItsPage(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, engine.Scenario{Name: "test/real", Clients: 2, Checkers: []checkers.Checker{checkers.Liveness{}},
 		Program: func(p *engine.Process) {
-			o := p.Register(func() []string { return nil })
+			o := p.Register(nil)
 			o.Invoke("look")
 			_, _, err := p.Conn.Get(p.Path("/<nothing>"))
 			o.Return("look", err)

@@ -193,7 +193,7 @@ func (g gate) Relay() error { return errors.Join(g.Pass(), g.Keep()) }
 
 // NewGate returns the barrier b of a client, with the contexts of the operations that change it and of those that wait.
 func NewGate(p *engine.Process, b Barrier, change, wait Limiter) gate {
-	return gate{b, p.Register(func() []string { return nil }), p, change, wait, 3}
+	return gate{b, p.Register(nil), p, change, wait, 3}
 }
 
 // Rounds takes n turns, until one fails.

@@ -127,7 +127,7 @@ func ConfigRounds(
 
 // updateAndGet is what a client does round by round.
 func updateAndGet(p *engine.Process, c FullConfig, names func(number int) []string) (err error) {
-	o := p.Register(func() []string { return nil })
+	o := p.Register(nil)
 	for r := 0; r < p.Rounds && err == nil; r++ {
 		if number := 100*p.ID + r/2; r%2 == 0 && Leads(p) {
 			err = updateOnce(p, o, c, number, names(number))
@@ -144,7 +144,7 @@ func ConfigBusy(newConfig func(p *engine.Process) FullConfig) func(p *engine.Pro
 	return func(p *engine.Process) {
 		c := newConfig(p)
 		if p.ID == 1 {
-			o := p.Register(func() []string { return nil })
+			o := p.Register(nil)
 			if err := updateOnce(p, o, c, 1, []string{"a", "b"}); err != nil {
 				p.Fail(err)
 			}
@@ -167,7 +167,7 @@ func ConfigFollowed(newConfig func(p *engine.Process) FullConfig) func(p *engine
 	return func(p *engine.Process) {
 		c := newConfig(p)
 		if p.ID == 1 {
-			o := p.Register(func() []string { return nil })
+			o := p.Register(nil)
 			Rounds(p, func(r int) error { return updateOnce(p, o, c, r+1, []string{"a", "b", "c"}[:3-r%2]) })
 			return
 		}
@@ -238,7 +238,7 @@ type follower struct {
 func follow(p *engine.Process, c FullConfig) *follower {
 	ctx, cancel := context.WithCancel(context.Background())
 	f := &follower{p: p, heard: make(chan zk.Event, 1), cancel: cancel, ended: make(chan zk.Event, 1)}
-	o := p.Register(func() []string { return nil })
+	o := p.Register(nil)
 	p.Env.Go("follow", func() {
 		err := c.Watch(ctx, func(values map[string][]byte, zxid int64) {
 			o.Record(history.Event{Kind: history.Told, Op: "config", Path: described(values), Zxid: zxid})

@@ -106,7 +106,7 @@ func CountRounds(newCounter func(p *engine.Process) FullCounter) func(p *engine.
 func countRounds(newCounter func(p *engine.Process) someCounter) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		c := newCounter(p)
-		o := p.Register(func() []string { return nil })
+		o := p.Register(nil)
 		Rounds(p, func(int) error { return c.round(p, o) })
 	}
 }

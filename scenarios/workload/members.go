@@ -130,7 +130,7 @@ type member struct {
 func (g *Group) enter(p *engine.Process, name string) error {
 	m := &g.member
 	g.doubts = make(chan zk.Event, 1)
-	*m = member{p.Register(func() []string { return nil }), p.Path(GroupDir) + "/" + name, nil}
+	*m = member{p.Register(nil), p.Path(GroupDir) + "/" + name, nil}
 	ctx, end := p.Interruptible()
 	defer end()
 	m.Record(history.Event{Kind: history.Invoke, Op: checkers.Join, Path: m.path})

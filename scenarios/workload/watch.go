@@ -114,7 +114,7 @@ func WatchTheOthers(w Watching) func(p *engine.Process) {
 
 // Watch starts a watcher and returns the function that stops it.
 func Watch(p *engine.Process, w Watching) (o engine.Object, stop func()) {
-	o = p.Register(func() []string { return nil })
+	o = p.Register(nil)
 	outer, end := p.Interruptible()
 	ctx, cancel := context.WithCancel(outer)
 	done := make(chan zk.Event, 1)
