@@ -3,8 +3,6 @@ package catalog
 import (
 	"fmt"
 
-	"github.com/go-zookeeper/zk"
-
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/internal/mutants"
@@ -131,7 +129,7 @@ func heldAgainScenario(s engine.Scenario) engine.Scenario {
 func barrierMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s = mutated(f, s)
 	s.Program, s.Rounds = barrierRelay(f), 5
-	s.Setup = []model.Request{{Op: model.OpCreate, Path: barrierPath, ACL: zk.WorldACL(zk.PermAll)}}
+	s.Setup = []model.Request{engine.Mkdir(barrierPath)}
 	return workload.BaseBarrier(s)
 }
 
@@ -182,7 +180,7 @@ var barrierScenarios = []engine.Scenario{
 		Program: heldAgain(func(p *engine.Process) workload.Barrier {
 			return mutants.NewBarrier(p.Conn, p.Env, p.Path(barrierPath), mutants.HeldAgain)
 		}),
-		Setup: []model.Request{{Op: model.OpCreate, Path: barrierPath, ACL: zk.WorldACL(zk.PermAll)}},
+		Setup: []model.Request{engine.Mkdir(barrierPath)},
 	})),
 
 	barrierMutant(mutants.ReleaseAgain,

@@ -207,7 +207,7 @@ func (c participant) learn(claim bool) error {
 
 // commitScenario is what all scenarios of two-phase commit have in common.
 func commitScenario(s engine.Scenario) engine.Scenario {
-	s.Setup = []model.Request{{Op: model.OpCreate, Path: commitDir, ACL: zk.WorldACL(zk.PermAll)}}
+	s.Setup = []model.Request{engine.Mkdir(commitDir)}
 	s.Checkers = []checkers.Checker{checkers.Atomicity{}, checkers.Validity{}, checkers.Liveness{}, checkers.Quiescence{},
 		checkers.Tree{}, checkers.Steps{}}
 	if s.Clients == 0 {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-zookeeper/zk"
-
 	"zksim/internal/mutants"
 	"zksim/model"
 	"zksim/model/history"
@@ -37,9 +35,7 @@ func newHerd(p *engine.Process, n int) workload.FullDoubleBarrier {
 // doubleBarrierMutant is a scenario of a broken double barrier that must be caught.
 func doubleBarrierMutant(f mutants.Flaw, s engine.Scenario, m workload.Meeting) engine.Scenario {
 	s = mutated(f, s)
-	for _, path := range []string{doubleBarrierDir, doubleBarrierDir + "/ready"} {
-		s.Setup = append(s.Setup, model.Request{Op: model.OpCreate, Path: path, ACL: zk.WorldACL(zk.PermAll)})
-	}
+	s.Setup = []model.Request{engine.Mkdir(doubleBarrierDir), engine.Mkdir(doubleBarrierDir + "/ready")}
 	m.NewBarrier, m.Leave, m.Stay = newBrokenDoubleBarrier(f), workload.Unlimited, 3
 	if m.Enter == nil {
 		m.Enter = workload.Limited

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-zookeeper/zk"
-
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/internal/mutants"
@@ -168,11 +166,8 @@ func newHeardElection(f mutants.Flaw) func(p *engine.Process) workload.FullElect
 	}
 }
 
-var electionSetup = []model.Request{
-	{Op: model.OpCreate, Path: electionDir, ACL: zk.WorldACL(zk.PermAll)},
-	{Op: model.OpCreate, Path: candidatesDir, ACL: zk.WorldACL(zk.PermAll)},
-	{Op: model.OpCreate, Path: electionDir + "/leader", ACL: zk.WorldACL(zk.PermAll)},
-}
+var electionSetup = []model.Request{engine.Mkdir(electionDir), engine.Mkdir(candidatesDir),
+	engine.Mkdir(electionDir + "/leader")}
 
 var electionFaults = append(faults.Contract(),
 	faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: candidatesDir}})

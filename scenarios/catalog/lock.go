@@ -1,8 +1,6 @@
 package catalog
 
 import (
-	"github.com/go-zookeeper/zk"
-
 	"zksim/faults"
 	"zksim/internal/mutants"
 	"zksim/model"
@@ -25,7 +23,7 @@ func newBroken(f mutants.Flaw) func(p *engine.Process) workload.FullLocker {
 	return func(p *engine.Process) workload.FullLocker { return mutants.NewLock(p.Conn, p.Env, p.Path(lockDir), f) }
 }
 
-var lockSetup = []model.Request{{Op: model.OpCreate, Path: lockDir, ACL: zk.WorldACL(zk.PermAll)}}
+var lockSetup = []model.Request{engine.Mkdir(lockDir)}
 
 var lockFaults = append(faults.Contract(), faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: lockDir}})
 

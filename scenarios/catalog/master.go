@@ -217,7 +217,7 @@ func doTasks(ctx context.Context, p *engine.Process, o engine.Object, w taskWork
 var poolSetup = func() []model.Request {
 	var all []model.Request
 	for _, folder := range []string{"", "/status", "/tasks", "/assign", "/workers", "/masters", "/masters/candidates"} {
-		all = append(all, model.Request{Op: model.OpCreate, Path: poolDir + folder, ACL: zk.WorldACL(zk.PermAll)})
+		all = append(all, engine.Mkdir(poolDir+folder))
 	}
 	return all
 }()

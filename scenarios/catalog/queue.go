@@ -3,8 +3,6 @@ package catalog
 import (
 	"context"
 
-	"github.com/go-zookeeper/zk"
-
 	"zksim/internal/mutants"
 	"zksim/model"
 	"zksim/recipes"
@@ -14,11 +12,8 @@ import (
 
 const queueDir = "/queue"
 
-var queueSetup = []model.Request{
-	{Op: model.OpCreate, Path: queueDir, ACL: zk.WorldACL(zk.PermAll)},
-	{Op: model.OpCreate, Path: queueDir + "/items", ACL: zk.WorldACL(zk.PermAll)},
-	{Op: model.OpCreate, Path: queueDir + "/claims", ACL: zk.WorldACL(zk.PermAll)},
-}
+var queueSetup = []model.Request{engine.Mkdir(queueDir), engine.Mkdir(queueDir + "/items"),
+	engine.Mkdir(queueDir + "/claims")}
 
 func newQueue(opt recipes.QueueOptions) func(p *engine.Process) workload.Consumer {
 	return func(p *engine.Process) workload.Consumer {

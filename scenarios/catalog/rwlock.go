@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/go-zookeeper/zk"
-
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/internal/mutants"
@@ -30,7 +28,7 @@ func newBrokenRW(f mutants.Flaw) func(p *engine.Process) workload.FullRWLocker {
 
 // rwScenario is what all scenarios of read/write locks have in common.
 func rwScenario(s engine.Scenario) engine.Scenario {
-	s.Setup = []model.Request{{Op: model.OpCreate, Path: rwDir, ACL: zk.WorldACL(zk.PermAll)}}
+	s.Setup = []model.Request{engine.Mkdir(rwDir)}
 	s.Checkers = append(workload.RWCheckers[:len(workload.RWCheckers):len(workload.RWCheckers)], s.Checkers...)
 	return workload.WithDefaults(s, 3)
 }

@@ -3,8 +3,6 @@ package catalog
 import (
 	"slices"
 
-	"github.com/go-zookeeper/zk"
-
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/internal/mutants"
@@ -32,10 +30,7 @@ func newBrokenSemaphore(f mutants.Flaw) func(p *engine.Process) workload.FullLea
 
 // semaphoreScenario is what all scenarios of semaphores have in common.
 func semaphoreScenario(s engine.Scenario) engine.Scenario {
-	acl := zk.WorldACL(zk.PermAll)
-	s.Setup = []model.Request{{Op: model.OpCreate, Path: semDir, ACL: acl},
-		{Op: model.OpCreate, Path: semDir + "/gate", ACL: acl},
-		{Op: model.OpCreate, Path: semDir + "/leases", ACL: acl}}
+	s.Setup = []model.Request{engine.Mkdir(semDir), engine.Mkdir(semDir + "/gate"), engine.Mkdir(semDir + "/leases")}
 	s.Checkers = append(workload.LeaseCheckers(semLeases), s.Checkers...)
 	if s.Clients == 0 {
 		s.Clients = 4

@@ -31,7 +31,7 @@ var znodeScenarios = []engine.Scenario{
 func znodeScenario(s engine.Scenario) engine.Scenario {
 	s = workload.WithDefaults(s, 3)
 	s.Rounds = 8
-	s.Setup = []model.Request{{Op: model.OpCreate, Path: "/znodes", ACL: zk.WorldACL(zk.PermAll)}}
+	s.Setup = []model.Request{engine.Mkdir("/znodes")}
 	s.Checkers = []checkers.Checker{checkers.Znodes{}, checkers.Liveness{}, checkers.Quiescence{}, checkers.Steps{}}
 	return s
 }
