@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"zksim/checkers"
 	"zksim/faults"
 	"zksim/model"
 	"zksim/recipes"
@@ -387,7 +386,7 @@ func aloneScenario(name, doc string, parts ...func(a alone)) engine.Scenario {
 		},
 		Faults: faults.Contract().Except("cancel", "watch-delay", "expire", "learn-late", "expiry-lag", "late-request",
 			"pause", "zombie", "crash", "depose"),
-		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}}
+		Checkers: orderly}
 }
 
 // foreign is a setup of znodes that no recipe has made, in the folders of many recipes.

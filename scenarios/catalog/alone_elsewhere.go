@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"zksim/checkers"
 	"zksim/faults"
 	"zksim/model"
 	"zksim/recipes"
@@ -246,5 +245,5 @@ var elsewhereScenarios = []engine.Scenario{{
 	Name: "recipes/elsewhere", Doc: "what one connection was told is so on another, while leaders are deposed",
 	Clients: 1, Dials: 1, Servers: []int{3}, SafetySteps: 3000, MaxSteps: 8000,
 	Setup: []model.Request{engine.Mkdir("/dir")}, Program: onTwoConnections, Faults: faults.MustParse("depose=12 elect=2"),
-	Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}},
+	Checkers: orderly,
 }}

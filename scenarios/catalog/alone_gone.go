@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"zksim/checkers"
 	"zksim/faults"
 	"zksim/model"
 	"zksim/recipes"
@@ -304,7 +303,7 @@ func (a givingUp) takesInHaste() {
 func goneScenario(s engine.Scenario) engine.Scenario {
 	s.Clients, s.Servers, s.SafetySteps, s.MaxSteps = 1, []int{3}, 3000, 8000
 	s.Setup = []model.Request{engine.Mkdir("/dir")}
-	s.Checkers = []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+	s.Checkers = orderly
 	return s
 }
 

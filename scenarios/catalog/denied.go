@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
-	"zksim/checkers"
 	"zksim/faults"
 	"zksim/model"
 	"zksim/recipes"
@@ -129,5 +128,5 @@ func denied(
 ) engine.Scenario {
 	return engine.Scenario{Name: name, Doc: doc, Clients: 1, Rounds: 1, Dials: 1, Servers: []int{1, 3}, Setup: setup,
 		Program: program, Faults: faults.Contract().Except(append(without, "cancel", "watch-delay", "overtake")...),
-		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}}
+		Checkers: orderly}
 }

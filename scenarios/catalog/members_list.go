@@ -28,7 +28,7 @@ var memberScenarios = []engine.Scenario{
 	{Name: "members/evicted", Doc: "an operator deletes the znodes of members, who join again", Clients: 3, Rounds: 8,
 		Servers: []int{1, 3}, Program: evicted,
 		Faults:   faults.MustParse("disconnect=3 lose-request=2 lose-reply=2 stale-read=1"),
-		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}},
+		Checkers: orderly},
 	{Name: "members/asked", Doc: "two clients come and go, and others ask who is a member, while leaders are deposed",
 		Clients: 4, Rounds: 4, Servers: []int{3}, Program: groupAsked, Faults: faults.MustParse("depose=3 elect=1"),
 		Checkers: []checkers.Checker{checkers.Departure{}, checkers.Taken{}, checkers.Liveness{}, checkers.Quiescence{},

@@ -354,9 +354,12 @@ func (r refused) others() {
 	r.p.Always("all mail arrives once, in order", slices.Equal(sent, []int{a, box.Next()}))
 }
 
+// orderly judge programs that assert by themselves what recipes promise.
+var orderly = []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}
+
 var refusalScenarios = []engine.Scenario{{
 	Name: "recipes/refusals", Doc: "calls in the wrong order, or with what is not taken, end as the documentation says",
 	Clients: 2, Rounds: 1, Servers: []int{1, 3}, Program: refusals,
 	Faults:   faults.Contract().Except("cancel", "watch-delay", "overtake"),
-	Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}},
+	Checkers: orderly,
 }}

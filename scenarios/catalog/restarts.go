@@ -363,7 +363,7 @@ var restartScenarios = []engine.Scenario{
 		Name: "members/restarts", Doc: "members end at work and come back by the same name, before their znodes are gone",
 		Clients: 2, Servers: []int{1, 3}, Program: restarting(joinsAgain),
 		Finally: joinedBefore, Heeds: []string{listedAsBefore, "created"}, Words: []string{listedAsBefore},
-		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{}}}),
+		Checkers: orderly}),
 	restartScenario(poolScenario(engine.Scenario{
 		Name: "master/restarts", Doc: "workers end at work and come back, and their tasks are done", Clients: 3,
 		Program: poolOfRestarting,

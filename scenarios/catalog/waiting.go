@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-zookeeper/zk"
@@ -432,12 +433,10 @@ var waitingScenarios = []engine.Scenario{
 		Name: "recipes/hurried", Doc: "nothing is left of calls that were given up", Clients: 1, Servers: []int{1, 3},
 		SafetySteps: 3000, MaxSteps: 8000, Setup: []model.Request{engine.Mkdir("/dir")}, Program: hurried,
 		Finally: endsAll, Heeds: nothing, Faults: faults.MustParse("disconnect=2 lose-request=2 lose-reply=2 stale-read=1"),
-		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Quiescence{}, checkers.Tree{}, checkers.Steps{},
-			checkers.Leftover{Stay: []string{"/dir", "/dir/digits", "/dir/digits/*", "/dir/tasks-*",
-				"/dir/tasks-*/status", "/dir/tasks-*/tasks", "/dir/tasks-*/assign", "/dir/tasks-*/workers",
-				"/dir/election-*", "/dir/election-*/candidates", "/dir/election-*/leader",
-				"/dir/meets-*", "/dir/meets-*/ready", "/dir/group-*", "/dir/group-*/*", "/dir/config-*",
-				"/dir/config-*/a"}}},
+		Checkers: append(slices.Clip(orderly), checkers.Leftover{Stay: []string{"/dir", "/dir/digits", "/dir/digits/*",
+			"/dir/tasks-*", "/dir/tasks-*/status", "/dir/tasks-*/tasks", "/dir/tasks-*/assign", "/dir/tasks-*/workers",
+			"/dir/election-*", "/dir/election-*/candidates", "/dir/election-*/leader", "/dir/meets-*", "/dir/meets-*/ready",
+			"/dir/group-*", "/dir/group-*/*", "/dir/config-*", "/dir/config-*/a"}}),
 	},
 }
 
