@@ -17,9 +17,7 @@ const barrierPath = "/barrier"
 
 // barrierRounds is [workload.BarrierRounds] with our barrier.
 func barrierRounds(change, wait workload.Limiter) func(p *engine.Process) {
-	return workload.BarrierRounds(change, wait, func(p *engine.Process) *recipes.Barrier {
-		return recipes.NewBarrier(p.Conn, p.Env, p.Path(barrierPath), recipes.BarrierOptions{})
-	})
+	return workload.BarrierRounds(change, wait, newBarrier)
 }
 
 func newBarrier(p *engine.Process) workload.Barrier {
@@ -170,11 +168,9 @@ var barrierScenarios = []engine.Scenario{
 	}()),
 	heldAgainScenario(engine.Scenario{
 		Name: "barrier/held-again", Doc: "a keeper that opens for a moment and holds again, under every fault",
-		Program: heldAgain(func(p *engine.Process) workload.Barrier {
-			return recipes.NewBarrier(p.Conn, p.Env, p.Path(barrierPath), recipes.BarrierOptions{})
-		}),
-		Faults: faults.Contract().Except("overtake"), // a client that reconnects waits for what it watches
-		Goals:  []engine.Goal{workload.GoalHeldAgain, workload.GoalGaveUp("wait")},
+		Program: heldAgain(newBarrier),
+		Faults:  faults.Contract().Except("overtake"), // a client that reconnects waits for what it watches
+		Goals:   []engine.Goal{workload.GoalHeldAgain, workload.GoalGaveUp("wait")},
 	}),
 	heldAgainScenario(mutated(mutants.HeldAgain, engine.Scenario{
 		Program: heldAgain(func(p *engine.Process) workload.Barrier {

@@ -14,6 +14,10 @@ import (
 
 const counterPath = "/counter"
 
+func newCounter(p *engine.Process) workload.FullCounter {
+	return recipes.NewCounter(p.Conn, p.Env, p.Path(counterPath), recipes.CounterOptions{})
+}
+
 // countAndGuess makes a program in which the first client adds one in each round, the second asks, and the fourth adds
 // zero, which also asks. The others set the number to itself if it equals the number of their round, without asking
 // first.
@@ -61,9 +65,7 @@ var counterScenarios = []engine.Scenario{
 	counterScenario(engine.Scenario{
 		Name: "counter/counter", Doc: "the counter under every fault",
 		Faults: faults.Contract().Except("watch-delay", "overtake"), // it watches nothing
-		Rounds: 2, Program: workload.CountRounds(func(p *engine.Process) workload.FullCounter {
-			return recipes.NewCounter(p.Conn, p.Env, p.Path(counterPath), recipes.CounterOptions{})
-		}),
+		Rounds: 2, Program: workload.CountRounds(newCounter),
 		Goals: []engine.Goal{workload.GoalLostMulti,
 			{Name: "an outcome that nobody can know", Reached: workload.Answered("add", func(e *history.Event) bool {
 				return errors.Is(e.Err, recipes.ErrUnknownOutcome) && !errors.Is(e.Err, context.Canceled)
@@ -75,9 +77,7 @@ var counterScenarios = []engine.Scenario{
 	counterScenario(engine.Scenario{
 		Name: "counter/guesses", Doc: "clients that never add ask, or guess, while leaders are deposed",
 		Faults: faults.MustParse("depose=3 elect=1"), Servers: []int{3},
-		Rounds: 6, Clients: 4, Program: countAndGuess(func(p *engine.Process) workload.FullCounter {
-			return recipes.NewCounter(p.Conn, p.Env, p.Path(counterPath), recipes.CounterOptions{})
-		}),
+		Rounds: 6, Clients: 4, Program: countAndGuess(newCounter),
 		Setup: makeZnodes(counterPath, ""),
 		Goals: []engine.Goal{{Name: "a guess that is right",
 			Reached: workload.Answered("cas", func(e *history.Event) bool { return e.Err == nil && e.Value == 1 })}},

@@ -25,6 +25,10 @@ type names interface {
 
 const namesDir = "/names"
 
+func newNames(p *engine.Process) names {
+	return recipes.NewNames(p.Conn, p.Env, p.Path(namesDir), recipes.NamesOptions{})
+}
+
 // nameRounds makes a program that registers a name that all want, resolves it and gives it up, in each round. In the
 // second round the name has a number, if that is possible.
 func nameRounds(newNames func(p *engine.Process) names) func(p *engine.Process) {
@@ -234,8 +238,7 @@ func namesScenario(s engine.Scenario) engine.Scenario {
 func namesMutant(f mutants.Flaw, s engine.Scenario) engine.Scenario {
 	s = mutated(f, s)
 	s.Rounds, s.Program = 3, nameRounds(func(p *engine.Process) names {
-		return mutants.NewNames(p.Conn, p.Env,
-			p.Path(namesDir), f)
+		return mutants.NewNames(p.Conn, p.Env, p.Path(namesDir), f)
 	})
 	return namesScenario(s)
 }
@@ -248,9 +251,7 @@ var namesScenarios = []engine.Scenario{
 		Name: "names/names", Doc: "the name service under every fault",
 		Faults: append(faults.Contract().Except("watch-delay", "overtake"),
 			faults.Rule{Fault: "sequence", Budget: 2, Aim: faults.Aim{Path: namesDir}}),
-		Rounds: 3, Program: nameRounds(func(p *engine.Process) names {
-			return recipes.NewNames(p.Conn, p.Env, p.Path(namesDir), recipes.NamesOptions{})
-		}),
+		Rounds: 3, Program: nameRounds(newNames),
 		Goals: []engine.Goal{workload.GoalLostMulti,
 			{Name: "a name that is taken", Reached: workload.Answered("register", func(e *history.Event) bool { return e.OK })},
 			{Name: "a name with a number",
@@ -283,10 +284,8 @@ var namesScenarios = []engine.Scenario{
 
 	namesScenario(engine.Scenario{
 		Name: "names/early", Doc: "clients register in new sessions, while earlier ones live on", Faults: early, Rounds: 3,
-		Program: nameRounds(func(p *engine.Process) names {
-			return recipes.NewNames(p.Conn, p.Env, p.Path(namesDir), recipes.NamesOptions{})
-		}),
-		Goals: []engine.Goal{workload.GoalLostMulti},
+		Program: nameRounds(newNames),
+		Goals:   []engine.Goal{workload.GoalLostMulti},
 	}),
 
 	namesScenario(mutated(mutants.PrefixOwner, engine.Scenario{Clients: 4, Rounds: 3,
