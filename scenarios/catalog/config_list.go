@@ -21,10 +21,7 @@ var configScenarios = []engine.Scenario{
 		Rounds: 2, Program: workload.ConfigRounds(workload.SometimesThree, newConfig), Faults: faults.Contract(),
 		Goals: []engine.Goal{workload.GoalLostMulti, workload.GoalFollowed,
 			{Name: "an update that comes too late",
-				Reached: workload.Answered("update", func(e *history.Event) bool {
-					return errors.Is(e.Err,
-						recipes.ErrConfigChanged)
-				})},
+				Reached: workload.Returned("update", recipes.ErrConfigChanged)},
 			{Name: "an outcome that nobody can know", Reached: workload.Answered("update", func(e *history.Event) bool {
 				return errors.Is(e.Err, recipes.ErrUnknownOutcome) && !errors.Is(e.Err, context.Canceled)
 			})}},
@@ -34,15 +31,9 @@ var configScenarios = []engine.Scenario{
 		Rounds: 2, Program: workload.ConfigRounds(workload.SometimesThree, newFlaggedConfig), Faults: faults.Contract(),
 		Goals: []engine.Goal{workload.GoalLostMulti, workload.GoalFollowed,
 			{Name: "an update that another takes over",
-				Reached: workload.Answered("update", func(e *history.Event) bool {
-					return errors.Is(e.Err,
-						recipes.ErrConfigChanged)
-				})},
+				Reached: workload.Returned("update", recipes.ErrConfigChanged)},
 			{Name: "a reader that finds the configuration invalid",
-				Reached: workload.Answered("get", func(e *history.Event) bool {
-					return errors.Is(e.Err,
-						recipes.ErrConfigInvalid)
-				})},
+				Reached: workload.Returned("get", recipes.ErrConfigInvalid)},
 			{Name: "an updater that dies at work", Reached: workload.DiedUpdating}},
 	})).Without("tree"), // no znode is ephemeral
 	stepByStep(configScenario(engine.Scenario{
