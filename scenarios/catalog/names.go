@@ -138,12 +138,7 @@ func ownerRounds(newNames func(p *engine.Process, owner string) owned) func(p *e
 func (u nameUser) take(
 	value int, register func(ctx context.Context, data []byte) (string, error),
 ) (name string, err error) {
-	err = u.do(history.Event{Op: "register", Value: int64(value)},
-		func(ctx context.Context, e *history.Event) (err error) {
-			name, err = register(ctx, strconv.AppendInt(nil, int64(value), 10))
-			e.Path = name
-			return err
-		})
+	name, err = u.register(value, register)
 	switch {
 	case errors.Is(err, recipes.ErrNameTaken):
 		return "", nil
@@ -153,11 +148,29 @@ func (u nameUser) take(
 	return name, nil
 }
 
-// giveUp unregisters a name, whether it is the client's or not.
-func (u nameUser) giveUp(name string) error {
-	err := u.do(history.Event{Op: "unregister", Path: name}, func(ctx context.Context, _ *history.Event) error {
+// register registers a name, and returns it even if it is another's.
+func (u nameUser) register(
+	value int, register func(ctx context.Context, data []byte) (string, error),
+) (name string, err error) {
+	err = u.do(history.Event{Op: "register", Value: int64(value)},
+		func(ctx context.Context, e *history.Event) (err error) {
+			name, err = register(ctx, strconv.AppendInt(nil, int64(value), 10))
+			e.Path = name
+			return err
+		})
+	return name, err
+}
+
+// unregister unregisters a name.
+func (u nameUser) unregister(name string) error {
+	return u.do(history.Event{Op: "unregister", Path: name}, func(ctx context.Context, _ *history.Event) error {
 		return u.n.Unregister(ctx, name)
 	})
+}
+
+// giveUp unregisters a name, whether it is the client's or not.
+func (u nameUser) giveUp(name string) error {
+	err := u.unregister(name)
 	if errors.Is(err, recipes.ErrNotOwner) || errors.Is(err, recipes.ErrNoName) {
 		return nil
 	}
@@ -173,13 +186,7 @@ type nameUser struct {
 
 // round is one round. It returns only errors that a name service must not have.
 func (u nameUser) round(value int, register func(ctx context.Context, data []byte) (string, error)) error {
-	name := ""
-	err := u.do(history.Event{Op: "register", Value: int64(value)},
-		func(ctx context.Context, e *history.Event) (err error) {
-			name, err = register(ctx, strconv.AppendInt(nil, int64(value), 10))
-			e.Path = name
-			return err
-		})
+	name, err := u.register(value, register)
 	own := err == nil
 	if errors.Is(err, recipes.ErrNameTaken) {
 		err = nil
@@ -188,10 +195,7 @@ func (u nameUser) round(value int, register func(ctx context.Context, data []byt
 		err = u.resolve(name)
 	}
 	if own {
-		err = errors.Join(workload.IgnoreCanceled(err),
-			u.do(history.Event{Op: "unregister", Path: name}, func(ctx context.Context, _ *history.Event) error {
-				return u.n.Unregister(ctx, name)
-			}))
+		err = errors.Join(workload.IgnoreCanceled(err), u.unregister(name))
 	}
 	return workload.IgnoreCanceled(err)
 }

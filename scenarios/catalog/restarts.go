@@ -86,9 +86,7 @@ func registersAgain(l *life) error {
 	n := recipes.NewNames(l.Conn, l.Env, l.Path(namesDir), recipes.NamesOptions{Owner: owner})
 	u := nameUser{l.Process, n, l.o}
 	name := fmt.Sprintf("n-%d", l.ID)
-	err := u.do(history.Event{Op: "unregister", Path: name}, func(ctx context.Context, _ *history.Event) error {
-		return n.Unregister(ctx, name)
-	})
+	err := u.unregister(name)
 	l.Always("the name that an earlier life has registered is the owner's own", !errors.Is(err, recipes.ErrNotOwner))
 	if err != nil && !errors.Is(err, recipes.ErrNoName) {
 		return err
