@@ -77,28 +77,21 @@ func watchLagging(watching ...workload.Watching) func(p *engine.Process) {
 }
 
 // dataWatch is a watcher of the data of a znode.
-func dataWatch(znode string) workload.Watching {
-	return workload.Watching{Kind: checkers.WatchData, Path: znode,
-		Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
-			path := p.Path(znode)
-			return recipes.NewDataWatch(p.Conn, p.Env, path, recipes.WatchOptions{}).Run(ctx,
-				func(data []byte, stat *zk.Stat) bool {
-					workload.TellData(o, path, data, stat)
-					return true
-				})
-		}}
-}
+func dataWatch(znode string) workload.Watching { return watchData(znode, false) }
 
-// doubtfulWatch is a watcher of the data of a znode that also reports its doubts.
-func doubtfulWatch(znode string) workload.Watching {
+// watchData is dataWatch, perhaps with a watcher that also reports its doubts.
+func watchData(znode string, doubts bool) workload.Watching {
 	return workload.Watching{Kind: checkers.WatchData, Path: znode,
 		Run: func(ctx context.Context, p *engine.Process, o engine.Object) error {
+			var opt recipes.WatchOptions
+			if doubts {
+				opt.Suspect = tellDoubts(o)
+			}
 			path := p.Path(znode)
-			return recipes.NewDataWatch(p.Conn, p.Env, path, recipes.WatchOptions{Suspect: tellDoubts(o)}).Run(ctx,
-				func(data []byte, stat *zk.Stat) bool {
-					workload.TellData(o, path, data, stat)
-					return true
-				})
+			return recipes.NewDataWatch(p.Conn, p.Env, path, opt).Run(ctx, func(data []byte, stat *zk.Stat) bool {
+				workload.TellData(o, path, data, stat)
+				return true
+			})
 		}}
 }
 

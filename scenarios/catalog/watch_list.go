@@ -31,7 +31,7 @@ var (
 			Rounds: 3, Program: workload.WatchAndWrite(patientWatch)})),
 		doubtful(workload.BaseWatcher(engine.Scenario{Name: "watch/doubts",
 			Doc:    "the watcher of data, which tells of its doubts as well, under every fault",
-			Rounds: 3, Program: workload.WatchAndWrite(doubtfulWatch(workload.WatchItem))})),
+			Rounds: 3, Program: workload.WatchAndWrite(watchData(workload.WatchItem, true))})),
 		atWork(engine.Scenario{Name: "watch/at-work",
 			Doc:     "watchers of data at a client that loses its connection again and again while it works",
 			Program: watchAtWork(dataWatch)}),
