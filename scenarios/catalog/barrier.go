@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 
 	"zksim/checkers"
 	"zksim/faults"
@@ -119,7 +120,7 @@ func heldAgain(newBarrier func(p *engine.Process) workload.Barrier) func(p *engi
 func heldAgainScenario(s engine.Scenario) engine.Scenario {
 	s.Rounds = 3
 	s = workload.BaseBarrier(s)
-	s.Checkers = append(s.Checkers[:len(s.Checkers):len(s.Checkers)], checkers.Passage{})
+	s.Checkers = append(slices.Clip(s.Checkers), checkers.Passage{})
 	return s
 }
 

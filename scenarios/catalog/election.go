@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -190,8 +191,7 @@ func electionHerd(s engine.Scenario, newElector func(p *engine.Process) workload
 			p.Fail(err)
 		}
 	}
-	s.Checkers = append(workload.ElectionCheckers[:len(workload.ElectionCheckers):len(workload.ElectionCheckers)],
-		checkers.Herd{PerEvent: 1})
+	s.Checkers = append(slices.Clip(workload.ElectionCheckers), checkers.Herd{PerEvent: 1})
 	return electionScenario(s)
 }
 

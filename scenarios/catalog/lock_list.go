@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"slices"
 
 	"zksim/checkers"
 	"zksim/faults"
@@ -86,7 +87,7 @@ func withLosses(plan faults.Plan) faults.Plan {
 
 // besideOthers puts a znode that no lock has made into the lock's folder.
 func besideOthers(s engine.Scenario) engine.Scenario {
-	s.Setup = append(s.Setup[:len(s.Setup):len(s.Setup)], engine.Mkdir(lockDir+"/README"))
+	s.Setup = append(slices.Clip(s.Setup), engine.Mkdir(lockDir+"/README"))
 	return s
 }
 
@@ -94,6 +95,6 @@ func besideOthers(s engine.Scenario) engine.Scenario {
 func herdScenario(s engine.Scenario, newLocker func(p *engine.Process) workload.FullLocker) engine.Scenario {
 	s.Clients, s.Rounds, s.Program = 6, 1, workload.LockRounds(newLocker)
 	s = lockScenario(s)
-	s.Checkers = append(s.Checkers[:len(s.Checkers):len(s.Checkers)], checkers.Herd{PerEvent: 1})
+	s.Checkers = append(slices.Clip(s.Checkers), checkers.Herd{PerEvent: 1})
 	return s
 }

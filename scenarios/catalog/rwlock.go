@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"zksim/checkers"
@@ -29,7 +30,7 @@ func newBrokenRW(f mutants.Flaw) func(p *engine.Process) workload.FullRWLocker {
 // rwScenario is what all scenarios of read/write locks have in common.
 func rwScenario(s engine.Scenario) engine.Scenario {
 	s.Setup = []model.Request{engine.Mkdir(rwDir)}
-	s.Checkers = append(workload.RWCheckers[:len(workload.RWCheckers):len(workload.RWCheckers)], s.Checkers...)
+	s.Checkers = append(slices.Clip(workload.RWCheckers), s.Checkers...)
 	return workload.WithDefaults(s, 3)
 }
 
