@@ -56,7 +56,7 @@ func (a alone) locks() {
 	a.is(len(first.Znodes()) == 1 && first.Token() > 0, "a lock that is held has a znode and a token")
 	a.with(recipes.ErrLocked, third.TryLock(background), "Lock.TryLock by another object of the holder")
 	a.is(len(third.Znodes()) == 0 && third.Token() == 0 && third.Lost() == nil, "a lock that is not held has nothing")
-	waits, got := a.background("second", func(ctx context.Context) error { return second.Lock(ctx) })
+	waits, got := a.background("second", second.Lock)
 	a.untilContenders(dir, third, "first second")
 	token := first.Token()
 	asks, _ := a.background("contenders", func(ctx context.Context) error {

@@ -15,15 +15,14 @@ import (
 )
 
 // foldersOf are folders that recipes make in their own, and others that some of the calls ask for.
-var foldersOf = []string{"assign", "assign/known", "candidates", "claims",
-	"gate", "items", "known", "leases", "masters",
+var foldersOf = []string{"assign", "assign/known", "candidates", "claims", "gate", "items", "known", "leases", "masters",
 	"one", "status", "status/known", "tasks", "turns", "workers"}
 
-// restricted is a setup of folders for every recipe, in which nobody has more rights than perms.
-func restricted(dir string, perms int32, more ...string) []model.Request {
-	setup := []model.Request{engine.Mkdir(dir)}
+// restricted is a setup of folders for every recipe, in /dir, in which nobody has more rights than perms.
+func restricted(perms int32, more ...string) []model.Request {
+	setup := []model.Request{engine.Mkdir("/dir")}
 	for _, name := range slices.Concat(foldersOf, more) {
-		setup = append(setup, engine.Mkdir(dir+"/"+name))
+		setup = append(setup, engine.Mkdir("/dir/"+name))
 	}
 	for _, r := range slices.Backward(setup) {
 		setup = append(setup, model.Request{Op: model.OpSetACL, Path: r.Path, ACL: zk.WorldACL(perms), Version: -1})
@@ -99,21 +98,21 @@ const (
 )
 
 var deniedScenarios = []engine.Scenario{
-	denied("recipes/canceled", "every call ends at once whose context is done", restricted("/dir", zk.PermAll),
+	denied("recipes/canceled", "every call ends at once whose context is done", restricted(zk.PermAll),
 		ends(context.Canceled, allBut(""), asIs), "lose-request", "lose-reply", "deliver-close",
 		"deliver-slow", "broken-pipe", "late-request", "late-commit").Without("tree"),
-	denied("recipes/closed", "every call ends whose connection was closed", restricted("/dir", zk.PermAll),
+	denied("recipes/closed", "every call ends whose connection was closed", restricted(zk.PermAll),
 		ends(zk.ErrClosing, allBut(""), closed), "late-request", "late-commit").Without("tree"),
 	denied("recipes/read-only", "every call that would write ends where one may only read",
-		restricted("/dir", zk.PermRead), ends(zk.ErrNoAuth, allBut(reads), asIs)).Without("tree"),
+		restricted(zk.PermRead), ends(zk.ErrNoAuth, allBut(reads), asIs)).Without("tree"),
 	denied("recipes/no-create", "every call that would make a znode ends where one may do all but that",
-		restricted("/dir", zk.PermAll&^zk.PermCreate, "items/x-0000000001"),
+		restricted(zk.PermAll&^zk.PermCreate, "items/x-0000000001"),
 		ends(zk.ErrNoAuth, allBut(reads+makesNone), asIs)).Without("tree"),
 	denied("recipes/no-delete", "every call that would only delete ends where one may do all but that",
-		restricted("/dir", zk.PermAll&^zk.PermDelete), ends(zk.ErrNoAuth, only("FlaggedConfig.Update Task.Forget"),
+		restricted(zk.PermAll&^zk.PermDelete), ends(zk.ErrNoAuth, only("FlaggedConfig.Update Task.Forget"),
 			asIs)).Without("tree"),
 	denied("recipes/write-only", "every call that would read ends where one may do all but read",
-		restricted("/dir", zk.PermAll&^zk.PermRead, "decision"), ends(zk.ErrNoAuth, allBut(writes), asIs), blind...),
+		restricted(zk.PermAll&^zk.PermRead, "decision"), ends(zk.ErrNoAuth, allBut(writes), asIs), blind...),
 }
 
 // blind are the faults that a client which cannot look for its znode does not survive: they lose the answer to a

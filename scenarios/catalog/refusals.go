@@ -110,8 +110,7 @@ func (r refused) losses() {
 // hurries gives up what it has with a context that is done, which leaves the rest to the background. Whatever stays
 // belongs to nobody.
 func (r refused) hurries() {
-	done, cancel := context.WithCancel(background)
-	cancel()
+	done := canceled()
 	gives := func(call string, x interface{ Znodes() []string }, takes, givesUp func(ctx context.Context) error) {
 		if takes(background) == nil {
 			r.with(context.Canceled, givesUp(done), call+" with a context that is done")

@@ -32,11 +32,7 @@ func newBrokenSemaphore(f mutants.Flaw) func(p *engine.Process) workload.FullLea
 func semaphoreScenario(s engine.Scenario) engine.Scenario {
 	s.Setup = []model.Request{engine.Mkdir(semDir), engine.Mkdir(semDir + "/gate"), engine.Mkdir(semDir + "/leases")}
 	s.Checkers = append(workload.LeaseCheckers(semLeases), s.Checkers...)
-	if s.Clients == 0 {
-		s.Clients = 4
-	}
-	s.Servers = []int{1, 3}
-	return s
+	return workload.WithDefaults(s, 4)
 }
 
 var semaphoreFaults = append(faults.MustParse("sequence=2@path=/sem/gate sequence=2@path=/sem/leases"),
