@@ -61,6 +61,15 @@ type waits struct {
 	rest bool
 }
 
+// oneByOne returns a function that calls all of these.
+func oneByOne(all []func()) func() {
+	return func() {
+		for _, f := range all {
+			f()
+		}
+	}
+}
+
 // rests waits until nothing more happens, if rest is set.
 func (a waits) rests() {
 	if a.rest {
@@ -306,11 +315,7 @@ func (a waits) barriers() func() {
 			a.fine(leaves(), "DoubleBarrier.Leave of the first")
 		})
 	}
-	return func() {
-		for _, end := range ends {
-			end()
-		}
-	}
+	return oneByOne(ends)
 }
 
 // leases has one object wait for the only lease, and its holder ask for another.
@@ -362,11 +367,7 @@ func (a waits) removed() func() {
 	a.create(a.path("leased"), "")
 	s := twoLeases(a.p, a.path("leased"))
 	wants("leased/leases", "lease", s.Acquire, s.Release)
-	return func() {
-		for _, end := range ends {
-			end()
-		}
-	}
+	return oneByOne(ends)
 }
 
 // failedSite is a program of one transaction in which one site joins and fails: it is aborted.

@@ -46,11 +46,7 @@ func (a waits) votes() func() {
 		b.after = fmt.Sprint(a.after, "-", i)
 		ends = append(ends, b.vote())
 	}
-	return func() {
-		for _, end := range ends {
-			end()
-		}
-	}
+	return oneByOne(ends)
 }
 
 // item has consumers wait, each on an empty queue of its own.
