@@ -194,7 +194,7 @@ func (a alone) revocations() {
 		session := a.p.Env.SessionEvents()
 		a.fine(take(background), "RevocableLock.Lock")
 		queue, err := other.Queue(background)
-		own := l.Znodes()[len(l.Znodes())-1]
+		own := lastZnode(l)
 		a.is(err == nil && slices.Contains(queue, own), "the holder is in RevocableLock.Queue")
 		for _, data := range []string{"one thing", "unlocked"} {
 			a.patiently("set", func() error {
@@ -218,7 +218,7 @@ func (a alone) revocations() {
 	for range 3 {
 		l := lock()
 		a.fine(l.RLock(background), "RevocableLock.RLock beside other readers")
-		readers, order = append(readers, l), append(order, l.Znodes()[len(l.Znodes())-1])
+		readers, order = append(readers, l), append(order, lastZnode(l))
 	}
 	queue, err := other.Queue(background)
 	a.is(err == nil && slices.Equal(queue, order), "RevocableLock.Queue is in the order in which they came")

@@ -204,7 +204,7 @@ func (a twofold) worked(dir string) {
 func (a twofold) revoked(dir string) {
 	l := known(a.p, revocableLock(a.p, dir))
 	a.fine(l.Lock(background), "RevocableLock.Lock")
-	own := l.Znodes()[len(l.Znodes())-1]
+	own := lastZnode(l)
 	a.fine(revocableLock(a.other.p, dir).Revoke(background, own), "RevocableLock.Revoke of what was told elsewhere")
 	a.p.Env.Await(background, l.Revoked(), l.Lost()) // in vain if nobody has been told
 	a.fine(l.Unlock(background), "RevocableLock.Unlock")

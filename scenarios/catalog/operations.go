@@ -26,6 +26,12 @@ func known[T znodeOwner](p *engine.Process, x T) T {
 	return x
 }
 
+// lastZnode returns the last znode of an object that has some: the one by which it holds or waits.
+func lastZnode(x znodeOwner) string {
+	znodes := x.Znodes()
+	return znodes[len(znodes)-1]
+}
+
 // on calls a method of an object that may own znodes.
 func on[T znodeOwner](
 	name string, make func(p *engine.Process, dir string) T, call func(x T, ctx context.Context) error,

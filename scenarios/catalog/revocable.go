@@ -104,8 +104,7 @@ func revocableOnce(p *engine.Process, o engine.Object, l revocable, read bool, h
 		op = "runlock"
 		workload.Share(o, l)
 	} else {
-		znodes := l.Znodes()
-		o.Acquired(znodes[len(znodes)-1], l.Token())
+		o.Acquired(lastZnode(l), l.Token())
 		workload.Work(p, o, l, 3)
 	}
 	if told := hold(p, o, l, how == forced); told && how == both {
@@ -117,8 +116,7 @@ func revocableOnce(p *engine.Process, o engine.Object, l revocable, read bool, h
 
 // hold waits until the lock is revoked or lost, and reports whether it is revoked. A stubborn holder ignores that.
 func hold(p *engine.Process, o engine.Object, l revocable, stubborn bool) (told bool) {
-	znodes := l.Znodes()
-	path := znodes[len(znodes)-1]
+	path := lastZnode(l)
 	ctx, end := p.Env.WithTimeout(context.Background(), holderPatience)
 	defer end()
 	revoked := l.Revoked()

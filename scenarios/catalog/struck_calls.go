@@ -166,14 +166,14 @@ var struckCalls = []operation{
 		if holder.Lock(ctx) != nil {
 			return nil
 		}
-		return revocableLock(p, dir).Revoke(ctx, holder.Znodes()[len(holder.Znodes())-1])
+		return revocableLock(p, dir).Revoke(ctx, lastZnode(holder))
 	}},
 	{"RevocableLock.Break", func(ctx context.Context, p *engine.Process, dir string) error {
 		holder := revocableLock(safe(p), dir)
 		if holder.Lock(ctx) != nil {
 			return nil
 		}
-		return revocableLock(p, dir).Break(ctx, holder.Znodes()[len(holder.Znodes())-1])
+		return revocableLock(p, dir).Break(ctx, lastZnode(holder))
 	}},
 	{"Election.AwaitLeader", func(ctx context.Context, p *engine.Process, dir string) error {
 		meanwhile(p, func(p *engine.Process) {

@@ -284,7 +284,7 @@ func (a waits) loses() func() {
 		if !holds {
 			return
 		}
-		own := v.Znodes()[len(v.Znodes())-1]
+		own := lastZnode(v)
 		if len(v.Lost()) == 0 {
 			a.fine(v.Revoke(background, own), "RevocableLock.Revoke")
 			if i, _, _ := a.p.Env.Await(background, v.Revoked(), v.Lost()); i == 0 { // otherwise it may be silent
