@@ -129,6 +129,7 @@ type worker struct {
 	work  int // steps for which it works on a claimed item
 
 	gives bool // it puts an item before each one that it gets, except the first
+	rests bool // as the producer, it puts the last item when nothing else can happen
 
 	// fed is set in clients that depend on a producer. It is done when the producer has gone.
 	fed context.Context

@@ -12,12 +12,7 @@ import (
 
 // Feed makes a program in which the first client puts what the others get, one item a round, while its session lasts.
 func Feed(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
-	return feed(workers(claim, newQueue), func(*engine.Process, int) {})
-}
-
-// workers makes the clients of a queue.
-func workers(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) *worker {
-	return func(p *engine.Process) *worker { return newWorker(p, newQueue, claim) }
+	return feed(func(p *engine.Process) *worker { return newWorker(p, newQueue, claim) })
 }
 
 // FeedAtWork is Feed with consumers that wait a few times with a deadline, give up and come back, and work long on what
@@ -27,7 +22,7 @@ func FeedAtWork(newQueue func(p *engine.Process) Consumer) func(p *engine.Proces
 		w := newWorker(p, newQueue, true)
 		w.brief, w.work = 3, longWork
 		return w
-	}, func(*engine.Process, int) {})
+	})
 }
 
 // feedAndPut is Feed with consumers that put items themselves, one before each that they get except the first. The
@@ -37,20 +32,20 @@ func feedAndPut(newQueue func(p *engine.Process) Consumer) func(p *engine.Proces
 		w := newWorker(p, newQueue, false)
 		w.gives = true
 		return w
-	}, func(*engine.Process, int) {})
+	})
 }
 
 // FeedAtRest is Feed with a producer that puts its last item when nothing else can happen, unless the run is brief.
 func FeedAtRest(claim bool, newQueue func(p *engine.Process) Consumer) func(p *engine.Process) {
-	return feed(workers(claim, newQueue), func(p *engine.Process, left int) {
-		if left == 1 && !Brief(p) {
-			p.AtRest()
-		}
+	return feed(func(p *engine.Process) *worker {
+		w := newWorker(p, newQueue, claim)
+		w.rests = !Brief(p)
+		return w
 	})
 }
 
-// feed is Feed with something to do before the producer puts an item; left is how many remain to be put.
-func feed(newWorker func(p *engine.Process) *worker, before func(p *engine.Process, left int)) func(p *engine.Process) {
+// feed is Feed with clients of any kind.
+func feed(newWorker func(p *engine.Process) *worker) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		w := newWorker(p)
 		if p.ID == 1 {
@@ -60,7 +55,10 @@ func feed(newWorker func(p *engine.Process) *worker, before func(p *engine.Proce
 				rounds = 1
 			}
 			for left := rounds * (p.Clients - 1); left > 0; left-- {
-				if before(p, left); !w.put() {
+				if left == 1 && w.rests {
+					p.AtRest()
+				}
+				if !w.put() {
 					return
 				}
 			}
