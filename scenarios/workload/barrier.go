@@ -116,11 +116,6 @@ func Unlimited(engine.Object) (context.Context, context.CancelFunc) {
 	return context.Background(), func() {}
 }
 
-// gaveUp reports whether err only says that a context was cancelled.
-func gaveUp(err error) bool {
-	return errors.Is(err, context.Canceled)
-}
-
 // gate is a barrier under observation.
 type gate struct {
 	Barrier
@@ -138,10 +133,7 @@ func (g gate) do(op string, limit Limiter, f func(ctx context.Context) error) (d
 	g.o.Invoke(op)
 	err = f(ctx)
 	g.o.Return(op, err, context.Canceled)
-	if gaveUp(err) {
-		return false, nil
-	}
-	return err == nil, err
+	return err == nil, IgnoreCanceled(err)
 }
 
 // Open opens the barrier, even if the first try is given up.

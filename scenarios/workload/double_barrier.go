@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -92,17 +93,14 @@ func (m Meeting) meet(p *engine.Process, o engine.Object, b FullDoubleBarrier, n
 	ctx, end := m.Enter(o)
 	o.Record(history.Event{Kind: history.Invoke, Op: "enter", Value: int64(n)})
 	err := b.Enter(ctx)
-	answer := history.Event{Kind: history.Return, Op: "enter", Err: err, OK: gaveUp(err)}
+	answer := history.Event{Kind: history.Return, Op: "enter", Err: err, OK: errors.Is(err, context.Canceled)}
 	if err == nil {
 		answer.Path, answer.Value = first(b), b.Round()
 	}
 	o.Record(answer)
 	end()
-	if gaveUp(err) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return IgnoreCanceled(err)
 	}
 	m.stay(p, o, b.Lost())
 	ctx, end = m.Leave(o)
@@ -110,10 +108,7 @@ func (m Meeting) meet(p *engine.Process, o engine.Object, b FullDoubleBarrier, n
 	o.Invoke("leave")
 	err = b.Leave(ctx)
 	o.Return("leave", err, context.Canceled)
-	if gaveUp(err) {
-		return nil
-	}
-	return err
+	return IgnoreCanceled(err)
 }
 
 // stay is what a client does inside.
