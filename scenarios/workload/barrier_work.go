@@ -38,7 +38,7 @@ func BarrierAtWork(newBarrier func(p *engine.Process) Barrier) func(p *engine.Pr
 
 // keepAtWork holds the barrier while it does the work of that number.
 func (g gate) keepAtWork(number int32) error {
-	if _, err := g.do("hold", g.change, g.Hold); err != nil {
+	if err := g.Shut(); err != nil {
 		return err
 	}
 	Steps(g.p, Repeat(g.p, longWork))

@@ -94,14 +94,14 @@ func tries(l any) bool {
 }
 
 // first and last return the first and the last znode of l; "" if it tells none.
-func first(l interface{ Znodes() []string }) string {
+func first(l Placed) string {
 	if all := l.Znodes(); len(all) > 0 {
 		return all[0]
 	}
 	return ""
 }
 
-func last(l interface{ Znodes() []string }) string {
+func last(l Placed) string {
 	if all := l.Znodes(); len(all) > 0 {
 		return all[len(all)-1]
 	}

@@ -179,14 +179,10 @@ func readAndUnlock(p *engine.Process, o engine.Object, l FullRWLocker, stay int)
 	return o.Must("runlock", l.RUnlock)
 }
 
-// mostReaders returns the most objects that held the lock for reading at once.
-func mostReaders(h *history.History) int {
-	return mostHolders(h, func(e *history.Event) bool { return e.Op == "read" })
-}
-
 // GoalReaders is the goal that n clients hold the lock for reading at once.
 func GoalReaders(n int) engine.Goal {
 	count := map[int]string{2: "two", 3: "three"}[n]
-	return engine.Goal{Name: count + " readers at once",
-		Reached: func(h *history.History) bool { return mostReaders(h) >= n }}
+	return engine.Goal{Name: count + " readers at once", Reached: func(h *history.History) bool {
+		return mostHolders(h, func(e *history.Event) bool { return e.Op == "read" }) >= n
+	}}
 }

@@ -97,17 +97,16 @@ func watchAnd(write func(p *engine.Process), w Watching) func(p *engine.Process)
 // rounds.
 func WatchTheOthers(w Watching) func(p *engine.Process) {
 	return func(p *engine.Process) {
-		switch p.ID {
-		default:
-			WriteOne(p, "+", "")
-			for range p.Rounds {
-				WriteOne(p, "+/a", "")
-				WriteOne(p, "=/a", "x")
-			}
-		case 1:
+		if p.ID == 1 {
 			o, stop := Watch(p, w)
 			Rest(p, Repeat(p, 200), o)
 			stop()
+			return
+		}
+		WriteOne(p, "+", "")
+		for range p.Rounds {
+			WriteOne(p, "+/a", "")
+			WriteOne(p, "=/a", "x")
 		}
 	}
 }
