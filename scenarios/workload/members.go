@@ -260,11 +260,12 @@ var memberCheckers = append([]checkers.Checker{checkers.Departure{}, checkers.Pr
 // BaseGroup returns s with what all scenarios of groups have in common.
 func BaseGroup(s engine.Scenario) engine.Scenario {
 	s.SafetySteps = 120
+	own := s.Goals
 	s = BaseWatcher(s)
 	s.Setup, s.Checkers = nil, memberCheckers
 	if !s.Broken() {
 		s.Faults, s.Checkers = faults.Contract(), append(slices.Clip(memberCheckers), checkers.Taken{})
-		s.Goals = append([]engine.Goal{goalJudged, goalExpired}, s.Goals[:len(s.Goals)-3]...)
+		s.Goals = append([]engine.Goal{goalJudged, goalExpired}, own...)
 	}
 	return s
 }
