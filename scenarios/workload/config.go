@@ -70,8 +70,7 @@ func (c someConfig) Watch(ctx context.Context, told func(values map[string][]byt
 	return patient(c.p, func(ctx context.Context) error { return c.watch(ctx, told) })(ctx)
 }
 
-func (c someConfig) tokens() bool { return false }
-func (c someConfig) tries() bool  { return c.watch != nil }
+func (c someConfig) tries() bool { return c.watch != nil }
 
 // Configs returns the scenario of a user's configuration: three clients update and read it, under every fault. Its
 // znodes are at path, which exists, or below.

@@ -74,23 +74,18 @@ func (h held) Znodes() []string {
 	return h.znodes()
 }
 
-// partial is a recipe that may lack something.
-type partial interface {
-	tokens() bool // it has a token; without one it makes no sense to access the resource
-	tries() bool  // it has operations that can be refused
-}
-
 func (h held) tokens() bool { return h.token != nil }
 
-// tokens and tries report whether a recipe has these.
+// tokens reports whether a recipe has a token; without one it makes no sense to access the resource.
 func tokens(l any) bool {
-	x, ok := l.(partial)
-	return !ok || x.tokens()
+	x, partial := l.(interface{ tokens() bool })
+	return !partial || x.tokens()
 }
 
+// tries reports whether a recipe has operations that can be refused.
 func tries(l any) bool {
-	x, ok := l.(partial)
-	return !ok || x.tries()
+	x, partial := l.(interface{ tries() bool })
+	return !partial || x.tries()
 }
 
 // first and last return the first and the last znode of l; "" if it tells none.
