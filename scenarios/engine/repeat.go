@@ -65,9 +65,6 @@ func (x *Repeats) set(text string) error {
 // Loose reports whether runs of the schedule may part. If so, a run takes those of its steps that are possible.
 func (s *Schedule) Loose() bool { return s.Again.Of > 0 }
 
-// shows reports whether a run has the violation that its schedule names.
-func (r *Result) shows(s *Schedule) bool { return s.Shown(r.Verdict) }
-
 // Shown reports whether a verdict is the violation that the schedule names.
 func (s *Schedule) Shown(v checkers.Verdict) bool {
 	return v.Level == checkers.Violated && v.Checker == s.Checker
@@ -84,7 +81,7 @@ func Repeat(s *Scenario, schedule Schedule, times int) (x Repeats, err error) {
 			return x, err
 		}
 		x.Of++
-		if res.shows(&schedule) {
+		if schedule.Shown(res.Verdict) {
 			x.Failed++
 		}
 		if i == 0 {

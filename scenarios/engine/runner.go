@@ -233,7 +233,7 @@ func (r *Runner) replay(s *Scenario, schedule Schedule, then sim.Chooser) (Resul
 			return result, schedule.misfit(err)
 		case result.Misuse != nil:
 			return result, result.Misuse
-		case n >= schedule.Again.Of || result.shows(&schedule):
+		case n >= schedule.Again.Of || schedule.Shown(result.Verdict):
 			r.Names(&result)
 			return result, nil
 		}

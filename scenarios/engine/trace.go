@@ -20,7 +20,7 @@ func (r *Runner) Trace(s *Scenario, schedule Schedule) (*history.Trace, Result, 
 	}
 	for n := 1; ; n++ {
 		trace, result, err := r.trace(s, schedule)
-		if err != nil || n >= schedule.Again.Of || result.shows(&schedule) {
+		if err != nil || n >= schedule.Again.Of || schedule.Shown(result.Verdict) {
 			return trace, result, err
 		}
 	}
