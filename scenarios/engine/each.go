@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -16,15 +15,11 @@ func Each(ctx context.Context, s *Scenario, o Options, visit func(seed uint64, r
 	if err := s.Valid(); err != nil {
 		return 0, err
 	}
-	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-	workers := int(min(uint64(min(o.Workers, MaxWorkers)-1), o.Seeds.Last-o.Seeds.First)) + 1
 	e := &each{Scenario: s, seeds: o.Seeds, visit: visit}
 	e.next.Store(o.Seeds.First)
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	_, err := NewGuard(o.Stuck).workers(workers, s, o.Strategy, func(r *Runner, w *watched) {
+	_, err := NewGuard(o.Stuck).workers(o.workers(), s, o.Strategy, func(r *Runner, w *watched) {
 		if err := e.work(ctx, r, w); err != nil {
 			e.failed(err)
 			stop()

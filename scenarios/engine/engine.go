@@ -105,13 +105,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 	if s.Broken() {
 		o.Keep = 0
 	}
-	if o.Workers <= 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
-	if seeds := o.Seeds.Last - o.Seeds.First; uint64(o.Workers) > seeds {
-		o.Workers = int(seeds) + 1 // more would have nothing to do
-	}
-	o.Workers = min(o.Workers, MaxWorkers)
+	o.Workers = o.workers()
 	e := &engine{Scenario: s, Options: o, ctx: ctx, turn: o.Seeds.First, waiting: map[uint64]outcome{},
 		coverage: newCoverer(s), words: checkers.VocabularyOf(s.Judges(), s.Words)}
 	e.next.Store(o.Seeds.First)
@@ -132,6 +126,15 @@ func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
 
 // MaxWorkers bounds the number of workers, and so their memory.
 const MaxWorkers = 1024
+
+// workers returns how many workers there are: no more than seeds.
+func (o *Options) workers() int {
+	n := o.Workers
+	if n <= 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	return int(min(uint64(min(n, MaxWorkers)-1), o.Seeds.Last-o.Seeds.First)) + 1
+}
 
 // engine is one Run in progress. Workers finish seeds in any order. What they found counts in the order of the seeds
 // and only up to the first failure, as if there were one worker. If ctx is done before, seeds are left out.
