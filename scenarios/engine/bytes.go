@@ -38,14 +38,7 @@ func (r *Runner) under(s *Scenario, c [circumstances]byte, ch sim.Chooser, data 
 // Recorded returns bytes that a fuzzer may begin with: those of a run whose circumstances and choices a seed draws. It
 // is not the run that Seed makes. Bytes makes the same choices, see [sim.Recorder], and goes calm after the last one.
 func (r *Runner) Recorded(s *Scenario, seed uint64) []byte {
-	ch := sim.Chooser(&r.random)
-	random := &r.random
-	if Portfolio.pct(seed) {
-		random, ch = &r.pct.Random, &r.pct
-		r.pct.Seed(seed)
-	} else {
-		r.random.Seed(seed)
-	}
+	random, ch := r.seeded(Portfolio, seed)
 	random.FaultRate = 1 << (10 + random.Uint64()%6)
 	c := [circumstances]byte{byte(seed), byte(random.Uint64()), byte(random.Uint64())}
 	rec := &sim.Recorder{Chooser: ch}

@@ -114,13 +114,7 @@ func (r *Result) cost() int {
 
 // Seed runs the scenario with everything drawn from a seed. The schedule of the result has no names yet; see Schedule.
 func (r *Runner) Seed(s *Scenario, seed uint64) Result {
-	random, chooser := &r.random, sim.Chooser(&r.random)
-	if r.Strategy.pct(seed) {
-		random, chooser = &r.pct.Random, &r.pct
-		r.pct.Seed(seed)
-	} else {
-		r.random.Seed(seed)
-	}
+	random, chooser := r.seeded(r.Strategy, seed)
 	p := s.NewSchedule(seed)
 	if len(s.Servers) > 0 {
 		p.Servers = s.Servers[random.Uint64()%uint64(len(s.Servers))]
@@ -130,6 +124,16 @@ func (r *Runner) Seed(s *Scenario, seed uint64) Result {
 	p.Faults = r.plan
 	random.FaultRate = 1 << (10 + random.Uint64()%6) // 1/64 to 1/2
 	return r.certain(s, &Order{By: BySeed, Seed: seed, Strategy: r.Strategy, Schedule: p, Then: r.ahead}, chooser)
+}
+
+// seeded returns the chooser of a strategy for a seed, and its random numbers.
+func (r *Runner) seeded(strategy Strategy, seed uint64) (*sim.Random, sim.Chooser) {
+	if strategy.pct(seed) {
+		r.pct.Seed(seed)
+		return &r.pct.Random, &r.pct
+	}
+	r.random.Seed(seed)
+	return &r.random, &r.random
 }
 
 // certain makes a run that is always possible. If it cannot be made elsewhere, its verdict is unknown.
