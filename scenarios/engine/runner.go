@@ -269,11 +269,8 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	w.Reset(sim.Config{Clients: clients, Dials: s.dials(rounds), Servers: p.Servers, Order: p.Order, Like: p.Like,
 		SafetySteps: safety, MaxSteps: limit, Detail: r.Detail}, &r.injector, func(c *sim.Client) {
 		q := &r.processes[c.ID()-1]
-		hears := r.hears(c)
-		*q = Process{Conn: hearingConn{c.Conn(), hears}, own: hearingEnv{c.Env(), hears}, ID: c.ID(),
-			Clients: clients, Rounds: rounds,
-			host: (*simHost)(r), resource: r.resource}
-		q.Env = q.own
+		*q = Process{ID: c.ID(), Clients: clients, Rounds: rounds, host: (*simHost)(r), resource: r.resource}
+		r.connect(q, c)
 		s.Program(q)
 	})
 	if err := s.setUp(w); err != nil {
@@ -309,6 +306,13 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 		}
 	}
 	return result, err
+}
+
+// connect gives a process the connection and the environment of a client.
+func (r *Runner) connect(p *Process, c *sim.Client) {
+	hears := r.hears(c)
+	p.Conn, p.own = hearingConn{c.Conn(), hears}, hearingEnv{c.Env(), hears}
+	p.Env = p.own
 }
 
 // answer notes which znodes the objects of live clients answer for.
@@ -389,9 +393,7 @@ func (h *simHost) AtRest(p *Process) {
 func (h *simHost) Dial(p *Process) (*Process, error) {
 	c := h.world.Clients()[p.ID-1].Dial()
 	q := *p
-	hears := (*Runner)(h).hears(c)
-	q.Conn, q.own = hearingConn{c.Conn(), hears}, hearingEnv{c.Env(), hears}
-	q.Env = q.own
+	(*Runner)(h).connect(&q, c)
 	return &q, nil
 }
 
