@@ -124,9 +124,8 @@ func (x *Searched) level(
 		case f.result != nil:
 			x.Failure = f.result
 			return nil, nil
-		case f.doubt != "" && x.Doubt == "":
-			x.Doubt = f.doubt
 		}
+		x.Doubt = cmp.Or(x.Doubt, f.doubt)
 		x.seen.add(&f.sight)
 		if f.missed {
 			x.Missed++
@@ -158,19 +157,21 @@ func (r *Runner) branch(x *Searched, p Schedule, b *branch) found {
 	s, ch := x.seen.Scenario, &Search{Path: b.path}
 	res, err := r.run(s, p, ch)
 	f := found{made: true, widths: ch.Widths, missed: ch.Missed, err: err}
-	if err == nil && res.Misuse == nil {
-		if m := Judging(func() { f.sight = x.seen.look(r, &res) }); m != nil {
-			f.err = m
-			return f
-		}
-		if f.err = r.unfit(&x.words, &res); f.err != nil {
-			return f
-		}
+	if err != nil {
+		return f
+	}
+	m := res.Misuse
+	if m == nil {
+		m = Judging(func() { f.sight = x.seen.look(r, &res) })
+	}
+	if m != nil {
+		f.err = m
+		return f
+	}
+	if f.err = r.unfit(&x.words, &res); f.err != nil {
+		return f
 	}
 	switch {
-	case err != nil:
-	case res.Misuse != nil:
-		f.err = res.Misuse
 	case res.Verdict.Level == checkers.Unknown:
 		f.doubt = res.Verdict.String()
 	case res.Verdict.Level == checkers.Violated && (!s.Broken() || s.Catches(res.Verdict)):
