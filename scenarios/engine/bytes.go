@@ -49,7 +49,7 @@ func (r *Runner) Recorded(s *Scenario, seed uint64) []byte {
 // Novel is Bytes for Go's fuzzer, and shows the fuzzer what kinds of states the run reaches.
 func (r *Runner) Novel(s *Scenario, data []byte) Result {
 	var n novelty
-	r.world.OnStep = func() { n.note(r.world) }
+	r.world.OnStep = func() { branch1(&n, r.world.Shape()) }
 	defer func() { r.world.OnStep = nil }()
 	return r.Bytes(s, data)
 }

@@ -108,7 +108,7 @@ func (c *coverer) look(r *Runner, res *Result) sight {
 	for i, g := range c.Goals {
 		x.Goals[i] = g.Reached(res.History)
 	}
-	x.Wishes = wishes(nil, res.History)
+	x.Wishes = wishes(res.History)
 	x.Had = c.judged.Look(res.History)
 	return x
 }
@@ -203,8 +203,8 @@ func holders(h *history.History) (most int) {
 	return most
 }
 
-// wishes appends the sentences of Process.Sometimes in a history, each once, with 1 if it held.
-func wishes(list []SentenceCount, h *history.History) []SentenceCount {
+// wishes returns the sentences of Process.Sometimes in a history, each once, with 1 if it held.
+func wishes(h *history.History) (list []SentenceCount) {
 	for i := range h.Events {
 		e := &h.Events[i]
 		if e.Kind != history.Told || e.Op != checkers.ToldSometimes {
