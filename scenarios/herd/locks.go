@@ -33,7 +33,7 @@ func Locks[L Locker](name string, newLocker func(p *engine.Process) L) Variant {
 					p.Fail(err)
 					return
 				}
-				p.next()
+				p.pace.next(p) // so that who gives the lock up is not the one that gets it
 			}
 		}}
 }

@@ -35,10 +35,6 @@ func (p *Process) Turn() { p.pace.turn(p) }
 // happened, so that a measurement ends with all effects of its last event and without a new one.
 func (p *Process) Settle() { p.pace.settle(p) }
 
-// next waits until another client has gone on after this one, if there is another. So a client that gives something up
-// is not the one that gets it.
-func (p *Process) next() { p.pace.next(p) }
-
 // timetable is the pace of the simulator, shared by all programs of a run. All times are set beforehand.
 type timetable struct {
 	began   time.Time     // nearly the same for all

@@ -8,7 +8,6 @@ import (
 
 // tally counts the events of one history, in one pass.
 type tally struct {
-	h         *history.History
 	times     []time.Duration
 	begin     time.Duration
 	alone     bool // a lone client waits for nobody
@@ -46,7 +45,7 @@ type watch struct {
 
 // count counts a whole history.
 func (v *Variant) count(h *history.History, times []time.Duration, begin time.Duration, clients int) *tally {
-	t := newTally(h, times, begin, clients)
+	t := newTally(times, begin, clients)
 	t.alone, t.follows = clients == 1 && v.Drive == nil, v.Interval > 0
 	for i := range h.Events {
 		t.add(&h.Events[i])
@@ -56,8 +55,8 @@ func (v *Variant) count(h *history.History, times []time.Duration, begin time.Du
 	return t
 }
 
-func newTally(h *history.History, times []time.Duration, begin time.Duration, clients int) *tally {
-	return &tally{h: h, times: times, begin: begin, bystander: int32(clients + 2),
+func newTally(times []time.Duration, begin time.Duration, clients int) *tally {
+	return &tally{times: times, begin: begin, bystander: int32(clients + 2),
 		authors: map[int64]int32{}, bursts: map[int64]int{}, pending: make([]bool, clients+3), watches: map[watch]bool{}}
 }
 

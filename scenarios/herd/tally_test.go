@@ -30,7 +30,7 @@ func TestTallyAgreesWithTheCheckers(t *testing.T) {
 			return table
 		})
 		res, times := r.TimedUntil(&s, 1, sim.DefaultTiming, table.over)
-		count := newTally(res.History, times, 0, 6)
+		count := newTally(times, 0, 6)
 		want := 0
 		for k := range res.History.Events {
 			count.add(&res.History.Events[k])
@@ -54,7 +54,7 @@ func TestTallyAgreesWithTheCheckers(t *testing.T) {
 }
 
 func TestAWatchIsCountedWhileItIsSet(t *testing.T) {
-	count := newTally(&history.History{}, []time.Duration{1}, 0, 1)
+	count := newTally([]time.Duration{1}, 0, 1)
 	for _, e := range []history.Event{
 		{Kind: history.Reply, Client: 1, Op: "getW", Path: "/a"},
 		{Kind: history.Reply, Client: 1, Op: "existsW", Path: "/a"}, // the same
