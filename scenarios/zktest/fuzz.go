@@ -42,10 +42,7 @@ func Fuzz(f *testing.F, code func(c *Cluster), options ...Option) {
 	}
 	ctx, cancel := untilDeadline(f.Context(), deadline())
 	f.Cleanup(cancel)
-	p := &processes{ctx: ctx, name: f.Name(), nth: nth, all: map[*process]bool{}}
-	f.Cleanup(p.close)
-	s.Outside = func(*sim.World, func() error) error { panic("zktest: a run of a process of its own") }
-	s.Elsewhere = p.worker
+	f.Cleanup(newProcesses(ctx, &s, f.Name(), nth).close)
 	scenarios.Fuzz(f, s)
 }
 

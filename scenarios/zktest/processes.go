@@ -16,7 +16,9 @@ import (
 	"testing"
 	"time"
 
+	"zksim/scenarios"
 	"zksim/scenarios/engine"
+	"zksim/sim"
 )
 
 // processes are the processes of the test binary that make the runs of a check. So code that ends its process, or that
@@ -38,6 +40,14 @@ type processes struct {
 	}
 
 	spawner spawner
+}
+
+// newProcesses makes the runs of a scenario, for the n-th check of a test, happen in processes.
+func newProcesses(ctx context.Context, s *scenarios.Scenario, name string, nth int) *processes {
+	x := &processes{ctx: ctx, name: name, nth: nth, all: map[*process]bool{}}
+	s.Outside = func(*sim.World, func() error) error { panic("zktest: a run of a process of its own") }
+	s.Elsewhere = x.worker
+	return x
 }
 
 // errInterrupted says that a run was interrupted. All runs are when go test is about to end the test.
@@ -134,7 +144,6 @@ type process struct {
 	tmp     string        // its folder for temporary files
 	ready   bool          // it waits for orders
 	ended   chan struct{} // closed when it has ended and all its output is there
-	state   error         // the result of Wait, after that
 	killed  bool          // by us
 
 	strategy engine.Strategy // of the runs ordered ahead
@@ -219,7 +228,7 @@ func (p *process) launch(by *spawner) (err error) {
 			p.replies <- r
 		}
 		files[2].Close()
-		p.state = p.cmd.Wait()
+		p.cmd.Wait()
 		close(p.ended)
 	}()
 	return nil

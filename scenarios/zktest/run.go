@@ -222,10 +222,7 @@ func check(
 	end, _ := t.Deadline()
 	ctx, cancel := untilDeadline(t.Context(), end)
 	defer cancel()
-	p := &processes{ctx: ctx, name: t.Name(), nth: nth, all: map[*process]bool{}}
-	defer p.close()
-	s.Outside = func(*sim.World, func() error) error { panic("zktest: a run of a process of its own") }
-	s.Elsewhere = p.worker
+	defer newProcesses(ctx, &s, t.Name(), nth).close()
 	judge(timed{t, ctx}, s)
 }
 
