@@ -84,7 +84,7 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 		r.parts(t, found, where, err)
 		return
 	case f.Small.Schedule.Loose():
-		fmt.Fprintf(&b, "    %s\n", suspects(f.Small.Schedule.Again, "    "))
+		fmt.Fprintf(&b, "    %s\n", suspects(f.Small.Schedule.Again))
 	case err == nil:
 		fmt.Fprintf(&b, "    replayed   2 of 2 identical, hash %s\n", f.Report.Hash)
 	}

@@ -41,7 +41,7 @@ func (r *record) repeats(t T, found *engine.Result, where string) (again engine.
 	case again.Mostly():
 		return again, true
 	}
-	r.untold(t, found, where, &schedule, suspects(again, "    "))
+	r.untold(t, found, where, &schedule, suspects(again))
 	return again, false
 }
 
@@ -53,15 +53,16 @@ func timeIsUp(t T) bool {
 }
 
 // suspects says how often a run failed again, and likely reasons if not all replays go the same way.
-func suspects(again engine.Repeats, margin string) string {
+func suspects(again engine.Repeats) string {
 	text := "repeated   " + again.String()
 	if again.Always() {
 		return text
 	}
+	const margin = "               "
 	return text + "\n" +
-		margin + "           the usual suspects: the order of a map, a select with several cases that are ready,\n" +
-		margin + "           unseeded random numbers, goroutines outside of the bubble, -race; with\n" +
-		margin + "           " + engine.ExactCommand + " all but those outside repeat"
+		margin + "the usual suspects: the order of a map, a select with several cases that are ready,\n" +
+		margin + "unseeded random numbers, goroutines outside of the bubble, -race; with\n" +
+		margin + engine.ExactCommand + " all but those outside repeat"
 }
 
 // untold fails a test with a run that is not made shorter, and says why.
