@@ -53,8 +53,7 @@ func replayed(t T, rec *record, file string, schedule engine.Schedule) bool {
 	}
 	res, err := strictly(s, schedule)
 	res.Schedule.Names = schedule.Names // and the steps that follow by themselves
-	stale := (*sim.NotEnabledError)(nil)
-	if errors.As(err, &stale) {
+	if stale, ok := errors.AsType[*sim.NotEnabledError](err); ok {
 		t.Logf("%s fits no more, from step %d on, and is run without the steps that do not fit", file, stale.Index+1)
 		r := engine.NewRunner()
 		defer r.Close()
@@ -147,7 +146,7 @@ func replay(t T, s *Scenario, file string) {
 		return
 	}
 	res, err := strictly(s, schedule)
-	if stale := (*sim.NotEnabledError)(nil); s.Outside != nil && errors.As(err, &stale) {
+	if stale, ok := errors.AsType[*sim.NotEnabledError](err); ok && s.Outside != nil {
 		t.Logf("%s does not fit at step %d, and is run up to %s with the steps that fit", file, stale.Index+1,
 			history.Counted(engine.Repetitions, "time"))
 		schedule.Again = engine.Repeats{Of: engine.Repetitions}

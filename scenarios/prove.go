@@ -82,7 +82,7 @@ func (r *record) proved(t T, b Bounds, limit time.Duration) bool {
 	ctx, cancel := within(t, limit)
 	defer cancel()
 	x, err := prove.Prove(ctx, sc, prove.Options{Reductions: prove.Every, Memory: proofMemory})
-	if m := (*sim.Misuse)(nil); errors.As(err, &m) {
+	if m, ok := errors.AsType[*sim.Misuse](err); ok {
 		r.to(engine.Misused, "misuse: "+m.Message)
 	} else if err != nil {
 		r.row.Says = err.Error()

@@ -63,7 +63,7 @@ type socket struct{ net.Conn }
 
 func (s socket) Write(b []byte) (int, error) {
 	n, err := s.Conn.Write(b)
-	if network := net.Error(nil); err != nil && !errors.As(err, &network) {
+	if _, ok := errors.AsType[net.Error](err); err != nil && !ok {
 		err = &net.OpError{Op: "write", Net: "tcp", Addr: s.RemoteAddr(), Err: err}
 	}
 	return n, err
