@@ -30,7 +30,11 @@ func (n *Nemesis) hit(c *client, s *strike, r *faults.Rule, about string) wire.F
 	case "cancel":
 		if cancels := n.o.Cancels(c.id); len(cancels) > 0 {
 			tell()
-			n.start(false, func() { all(cancels) })
+			n.start(false, func() {
+				for _, cancel := range cancels {
+					cancel()
+				}
+			})
 		}
 		return wire.Pass
 	case "black-hole":
@@ -90,13 +94,6 @@ func (c *client) misses(fault string) bool {
 		return !c.connected()
 	}
 	return false
-}
-
-// all calls functions.
-func all(list []context.CancelFunc) {
-	for _, f := range list {
-		f()
-	}
 }
 
 // Connections are the faults that happen to a client whether it has a request on its way or only waits for a watch.

@@ -102,13 +102,27 @@ func (n *Nemesis) while(s *strike) time.Duration {
 
 func (n *Nemesis) kill(list []int, d time.Duration) {
 	for _, i := range list {
-		n.mu.Lock()
-		n.dead[i] = true
-		n.mu.Unlock()
-		n.o.Servers.Kill(i)
+		n.end(i)
 	}
 	if n.sleep(d) {
 		n.restart(list)
+	}
+}
+
+// end kills a server, which is to be restarted.
+func (n *Nemesis) end(i int) {
+	n.mu.Lock()
+	n.dead[i] = true
+	n.mu.Unlock()
+	n.o.Servers.Kill(i)
+}
+
+// awaitOther waits for a leader other than this one.
+func (n *Nemesis) awaitOther(ctx context.Context, leader int) {
+	next, err := n.o.Servers.Leader(ctx, leader)
+	n.fail(err)
+	if err == nil {
+		n.diary.Tell("s%d leads", next+1)
 	}
 }
 
@@ -133,15 +147,8 @@ func (n *Nemesis) restart(list []int) {
 }
 
 func (n *Nemesis) elect(ctx context.Context, leader int) {
-	n.mu.Lock()
-	n.dead[leader] = true
-	n.mu.Unlock()
-	n.o.Servers.Kill(leader)
-	next, err := n.o.Servers.Leader(ctx, leader)
-	n.fail(err)
-	if err == nil {
-		n.diary.Tell("s%d leads", next+1)
-	}
+	n.end(leader)
+	n.awaitOther(ctx, leader)
 	n.restart([]int{leader})
 }
 
@@ -229,11 +236,7 @@ func (n *Nemesis) depose(ctx context.Context, s *strike, r *faults.Rule, leader 
 		c.cut()
 	}
 	n.mu.Unlock()
-	next, err := n.o.Servers.Leader(ctx, leader)
-	n.fail(err)
-	if err == nil {
-		n.diary.Tell("s%d leads", next+1)
-	}
+	n.awaitOther(ctx, leader)
 	waits := s.salt%2 == 0 && r.Aim.Op == ""
 	d := &deposed{server: leader, rule: r}
 	d.wake = func() { n.o.Servers.Continue(leader) }
