@@ -11,6 +11,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -212,12 +213,7 @@ func (r *rewriter) text() []byte {
 	name := r.offset(r.file.Name.End())
 	out := slices.Concat(r.source[:name], []byte(`; import active "`+switchPath+`"`))
 	at := name
-	offsets := make([]int, 0, len(r.edits))
-	for o := range r.edits {
-		offsets = append(offsets, o)
-	}
-	slices.Sort(offsets)
-	for _, o := range offsets {
+	for _, o := range slices.Sorted(maps.Keys(r.edits)) {
 		e := r.edits[o]
 		out = append(out, r.source[at:o]...)
 		for _, code := range slices.Concat(e.after, e.before) {

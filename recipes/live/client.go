@@ -64,11 +64,8 @@ type Options struct {
 // DefaultSessionTimeout is the timeout that a client asks for by default.
 const DefaultSessionTimeout = 10 * time.Second
 
-const (
-	// closeGrace bounds how long Close waits for goroutines that have nothing
-	// left to wait for.
-	closeGrace = time.Second
-)
+// closeGrace bounds how long Close waits for goroutines that have nothing left to wait for.
+const closeGrace = time.Second
 
 // Dial connects to one of the servers ("host:port", or "host" for port 2181) and waits for a session. It gives up
 // only when ctx is done, because servers may still be starting, and their names may be unknown until then. It then

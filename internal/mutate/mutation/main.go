@@ -58,13 +58,10 @@ func main() {
 	}
 }
 
-// exit ends the program.
+// exit ends the program with an error.
 func exit(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "mutation:", err)
-		os.Exit(2)
-	}
-	os.Exit(0)
+	fmt.Fprintln(os.Stderr, "mutation:", err)
+	os.Exit(2)
 }
 
 // recipes is the package that is changed, and hints are its functions that are for exhaustive search alone.

@@ -5,7 +5,6 @@ package trial
 import (
 	"bufio"
 	"bytes"
-
 	"context"
 	"encoding/gob"
 	"encoding/json"
@@ -105,7 +104,7 @@ func (w *worker) guarded(mutant int) (o Outcome, err error) {
 		defer close(done)
 		o, err = w.try(r, mutant)
 	}()
-	if stuck := guard.Until(done, func() bool { return false }); stuck != nil {
+	if stuck := guard.Until(done, nil); stuck != nil {
 		return Outcome{Mutant: mutant, Caught: true, Checker: "misuse", Last: true}, nil
 	}
 	r.Close()
