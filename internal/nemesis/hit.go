@@ -46,13 +46,14 @@ func (n *Nemesis) hit(c *client, s *strike, r *faults.Rule, about string) wire.F
 		return wire.Pass
 	}
 	tell()
+	conn := c.conn
 	switch r.Fault {
 	case "lose-request":
 		return wire.Lose
 	case "lose-reply":
 		c.link.lose = c.link.sent
 	case "deliver-close":
-		conn, l := c.conn, c.link
+		l := c.link
 		l.final = l.sent
 		n.start(false, func() { n.endBehind(c, conn, l) })
 	case "disconnect":
@@ -66,16 +67,13 @@ func (n *Nemesis) hit(c *client, s *strike, r *faults.Rule, about string) wire.F
 		n.start(false, func() { n.expire(c, n.o.Timeout/3) })
 		return wire.Last
 	case "learn-late":
-		conn := c.conn
 		conn.Freeze(false)
 		n.start(false, func() { n.learnLate(c, conn) })
 	case "pause":
-		conn := c.conn
 		conn.Freeze(false)
 		c.paused = make(chan struct{})
 		n.start(false, func() { n.pause(c, conn, s) })
 	case "black-hole":
-		conn := c.conn
 		n.start(false, func() { n.closed(conn) })
 	default:
 		panic("nemesis: no fault named " + r.Fault)
