@@ -15,8 +15,8 @@ import (
 )
 
 // foldersOf are folders that recipes make in their own, and others that some of the calls ask for.
-var foldersOf = []string{"assign", "assign/known", "candidates", "claims", "gate", "items", "known", "leases", "masters",
-	"one", "status", "status/known", "tasks", "turns", "workers"}
+var foldersOf = []string{"assign", "assign/known", "candidates", "claims", "gate", "items", "known", "leases",
+	"masters", "one", "status", "status/known", "tasks", "turns", "workers"}
 
 // restricted is a setup of folders for every recipe, in /dir, in which nobody has more rights than perms.
 func restricted(perms int32, more ...string) []model.Request {

@@ -1,8 +1,8 @@
 package engine
 
 // novelty shows Go's fuzzer which states a run has reached. The fuzzer knows only which code has run how often. So each
-// shape of a state, see [zksim/sim.World.Shape], has some code of its own, shared with few others. Under go test -fuzz that
-// code has counters: bytes that lead to another kind of state are kept and mutated.
+// shape of a state, see [zksim/sim.World.Shape], has some code of its own, shared with few others. Under go test -fuzz
+// that code has counters: bytes that lead to another kind of state are kept and mutated.
 //
 // The code is one of the 1024 leaves of a tree of generic functions. The compiler makes an instance of each function
 // for every size of array in its type argument, so the four branches of the last function are 4^5 pieces of code.
