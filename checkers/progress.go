@@ -60,8 +60,17 @@ func (Liveness) Name() string { return "liveness" }
 // Doc implements [Checker].
 func (Liveness) Doc() string { return "no operation fails for good" }
 
-// Needs implements [Declaring]. It judges every run.
-func (Liveness) Needs() Needs { return Needs{} }
+// Needs implements [Declaring].
+func (Liveness) Needs() Needs {
+	return Needs{Seen: []Need{some("a client that calls or records anything",
+		"let the program do something; a loop over Process.Rounds needs Rounds of the scenario", active)}}
+}
+
+// active reports whether an event shows that the code of a client does something. The kinds of what code does come
+// before those of what happens to it.
+func active(e *history.Event) bool {
+	return e.Kind <= history.Reply || e.Kind == history.Heard
+}
 
 // Monitor implements [Monitored].
 func (Liveness) Monitor() Monitor { return atEnd{} }

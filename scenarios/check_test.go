@@ -97,7 +97,7 @@ func TestCheckFailsWhatDoesNotHold(t *testing.T) {
 			"1-500", "my/lock: watch-delay=1 never struck in 500 runs, of which 266 had it in their plans: watch-delay " +
 				"needs a watch event on its way\n" +
 				"    if this code can never meet them, say so by Plan.Except(\"watch-delay\")\n" +
-				"    struck     times (in runs, of those with it): disconnect 73 (73 of 253)"},
+				"    struck     times (in runs, of those with it): disconnect 70 (70 of 253)"},
 		{func(s *scenarios.Scenario) { s.Faults = faults.MustParse("lose-reply=1@op=set") }, "1-500",
 			"my/lock: lose-reply=1@op=set never struck in 500 runs, of which 266 had it in their plans: lose-reply " +
 				"needs a request on its way, and its aim must fit"},
@@ -394,7 +394,10 @@ func TestTheFlagsOfATestBinaryReachCheck(t *testing.T) {
 }
 
 // idle is a program that does next to nothing.
-func idle(p *scenarios.Process) { p.Step() }
+func idle(p *scenarios.Process) {
+	p.Conn.State()
+	p.Step()
+}
 
 // doubtful is a checker that cannot decide.
 type doubtful struct{}
@@ -531,7 +534,7 @@ func TestChecksLeaveAnIndexInTheFolderOfTheFlag(t *testing.T) {
 	}
 	first := index()
 	for _, want := range []string{"2 results: 1 violated, 1 held", `href="./my.leak/index.html"`,
-		"a &lt;lock&gt;", "5 runs, 20 steps",
+		"a &lt;lock&gt;", "5 runs, 25 steps",
 		"violated</span> liveness, decided by no single step"} {
 		if !strings.Contains(first, want) {
 			t.Errorf("the index does not have %s\n%s", want, first)

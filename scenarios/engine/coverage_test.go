@@ -179,8 +179,23 @@ func TestACheckerThatHadNothingToJudgeMakesTheResultInconclusive(t *testing.T) {
 }
 
 func TestACheckerThatNeedsNothingIsNeverWithoutAnythingToJudge(t *testing.T) {
-	if idle := engine.NewJudged([]checkers.Checker{checkers.Liveness{}}).Idle(); len(idle) > 0 {
+	if idle := engine.NewJudged([]checkers.Checker{checkers.Steps{}}).Idle(); len(idle) > 0 {
 		t.Errorf("%q lacks %q without runs", idle[0].Checker, idle[0].Lacks)
+	}
+}
+
+// TestAProgramThatDoesNothingMakesTheResultInconclusive: it loops over rounds that the scenario does not have.
+func TestAProgramThatDoesNothingMakesTheResultInconclusive(t *testing.T) {
+	for rounds, want := range map[int]engine.Status{0: engine.Inconclusive, 1: engine.Held} {
+		s := engine.Scenario{Name: "my/rounds", Clients: 2, Rounds: rounds, Program: func(p *engine.Process) {
+			for range p.Rounds {
+				p.Conn.Exists("/a")
+			}
+		}}
+		rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 500}})
+		if rep.Status != want || rounds == 0 && !strings.HasPrefix(rep.Why, "liveness judged nothing in 500 runs: ") {
+			t.Errorf("%d rounds: %v %s", rounds, rep.Status, rep.Why)
+		}
 	}
 }
 

@@ -29,7 +29,10 @@ func run(t *testing.T, s engine.Scenario, o engine.Options) engine.Report {
 }
 
 // idle is a program that does next to nothing.
-func idle(p *engine.Process) { p.Step() }
+func idle(p *engine.Process) {
+	p.Conn.State()
+	p.Step()
+}
 
 func TestAGoalThatIsNeverReachedMakesTheResultUnknown(t *testing.T) {
 	never := engine.Goal{"a blue moon", func(*history.History) bool { return false }}

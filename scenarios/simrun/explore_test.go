@@ -158,7 +158,7 @@ func TestPatternsAreCountedInRunsThatFailAndThatPass(t *testing.T) {
 			"lock/lock                in 0 of 0 runs that fail, 0 of 5 that pass\n"},
 		{[]string{"calm", "test/aimless", "-seeds", "4-6"}, exitHeld,
 			"test/aimless             in 0 of 0 runs that fail, 0 of 0 that pass, 3 of 3 that are inconclusive\n" +
-				"      first      seed 4, which is inconclusive\n                 step 4: calm\n" +
+				"      first      seed 4, which is inconclusive\n                 step 5: calm\n" +
 				"      look       go run ./cmd/simrun explore -run test/aimless -seed 4\n"},
 	} {
 		if r := simrun(t, append([]string{"grep"}, x.args...)...); r.code != x.code || r.out != x.out || r.err != "" {

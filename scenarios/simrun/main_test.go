@@ -57,7 +57,10 @@ func TestNoTwoScenariosHaveOneName(t *testing.T) {
 	}
 }
 
-func idle(p *engine.Process) { p.Step() }
+func idle(p *engine.Process) {
+	p.Conn.State()
+	p.Step()
+}
 
 // doubt is a checker that can never tell.
 type doubt struct{}
