@@ -196,7 +196,7 @@ func (p *Proxy) pass(client net.Conn) {
 // copyTo passes bytes on in one direction, after they were heard, until one side ends that. It returns which side, and
 // how.
 func copyTo(to, from net.Conn, hear func([]byte)) (who net.Conn, how error) {
-	b := make([]byte, 1<<16)
+	b := make([]byte, 1<<13) // most packets are small, and connections many
 	for {
 		n, err := from.Read(b)
 		if n > 0 {
