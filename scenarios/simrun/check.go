@@ -298,7 +298,8 @@ func (c *checkFlags) scenario(
 		part.Cut = cmp.Or(rep.Why, "not all of its seeds were run")
 	}
 	c.lose(c.shard.add(part))
-	if c.shard != nil && part.Cut == "" && (rep.Status == engine.Escaped || rep.Status == engine.Inconclusive) {
+	left := c.shard != nil && part.Cut == "" && (rep.Status == engine.Escaped || rep.Status == engine.Inconclusive)
+	if left {
 		c.left[rep.Status]++
 		code = exitHeld
 	}
@@ -310,7 +311,7 @@ func (c *checkFlags) scenario(
 		}
 	}
 	_, err = block.WriteTo(a.out)
-	return outcome{code, cut}, err
+	return outcome{code, cut, left}, err
 }
 
 // heads begin the lines of scenarios.

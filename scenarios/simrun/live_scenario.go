@@ -244,7 +244,7 @@ func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liv
 	row := pipeline.RowOf(s, r.status, text)
 	row.Failure = told
 	x.rows = append(x.rows, row)
-	return outcome{x.t.count(r.status), false}
+	return outcome{code: x.t.count(r.status)}
 }
 
 // anyStruck reports whether any fault has struck.

@@ -306,7 +306,7 @@ func (m *merge) scenario(ctx context.Context, a *app, s *engine.Scenario, seeds 
 		row.Struck, row.Goals, row.Holders = nil, nil, 0
 	}
 	m.rows = append(m.rows, row)
-	return outcome{m.tally.count(out.Status), cut}, nil
+	return outcome{code: m.tally.count(out.Status), cut: cut}, nil
 }
 
 // found prints the failure with the lowest seed of each finding, and takes its folder over. It explains what the

@@ -126,8 +126,20 @@ func TestAMergeSearchesTheSmallScopeAsOneRunWould(t *testing.T) {
 func TestAPartSaysWhatItLeavesToTheMerge(t *testing.T) {
 	t.Chdir(t.TempDir())
 	add(t, aimless, holds)
-	r := simrun(t, "check", "-seeds", "1-10", "-shard", "1/2", "-o", "part", "test/aimless", "test/holds")
+	part := []string{"check", "-seeds", "1-10", "-shard", "1/2", "-o", "part", "-junit", "junit.xml", "test/aimless",
+		"test/holds"}
+	r := simrun(t, part...)
 	if r.code != exitHeld || !strings.Contains(r.out, "\nleft    1 inconclusive: only the merge of all parts can tell\n") {
+		t.Errorf("%+v", r)
+	}
+	junit, err := os.ReadFile("junit.xml")
+	if text := string(junit); err != nil || strings.Count(text, "<testcase") != 2 || strings.Count(text, "<skipped") != 1 ||
+		!strings.Contains(text, `<skipped message="only the merge of all parts can tell">`) {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if r := simrun(t, append(part, "-json")...); r.code != exitHeld ||
+		!strings.Contains(r.out, `"Action":"skip","Package":"zksim","Test":"check/test/aimless"`) ||
+		!strings.Contains(r.out, `"Action":"pass","Package":"zksim","Test":"check/test/holds"`) {
 		t.Errorf("%+v", r)
 	}
 	r = simrun(t, "check", "-seeds", "1-10", "-shard", "1/2", "-o", "part", "test/holds")

@@ -87,7 +87,7 @@ func (c *proveFlags) splitScope(
 				took.Round(10*time.Millisecond))
 		}
 		c.rows = append(c.rows, row)
-		return outcome{t.count(pipeline.StatusOf(row)), x.Outcome == prove.Inconclusive && ctx.Err() != nil}, err
+		return outcome{code: t.count(pipeline.StatusOf(row)), cut: x.Outcome == prove.Inconclusive && ctx.Err() != nil}, err
 	})
 	if err != nil {
 		c.lose(w.end(broken + ": " + oneLine(err.Error())))

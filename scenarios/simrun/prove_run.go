@@ -35,7 +35,7 @@ func (c *proveFlags) all(ctx context.Context, a *app, selected []*engine.Scenari
 		if err != nil {
 			return outcome{}, err
 		}
-		return outcome{t.count(status), ctx.Err() != nil && status == engine.Inconclusive}, nil
+		return outcome{code: t.count(status), cut: ctx.Err() != nil && status == engine.Inconclusive}, nil
 	})
 	if err != nil {
 		return 0, err

@@ -54,6 +54,7 @@ const (
 type outcome struct {
 	code int
 	cut  bool // by an interruption
+	left bool // to the merge of all parts
 }
 
 // record makes the recorder of these scenarios, after checking that the JUnit file can be written.
@@ -194,7 +195,11 @@ func (r *recorder) scenario(name string, run func(out io.Writer) (outcome, error
 	r.code = max(r.code, x.code)
 	r.cases = append(r.cases, testcase(name, x, text.String(), took))
 	r.soFar() // what cannot be written now is an error at the end
-	if err := r.event(ending(path.Join(r.root, name), x.code, took)); err != nil {
+	end := ending(path.Join(r.root, name), x.code, took)
+	if x.left {
+		end.Action = "skip"
+	}
+	if err := r.event(end); err != nil {
 		return 0, err
 	}
 	return x.code, failure
@@ -237,6 +242,8 @@ func testcase(name string, x outcome, text string, took time.Duration) junit.Tes
 	case x.cut:
 		problem.Type = interrupted
 		c.Error = problem
+	case x.left:
+		c.Skipped = &junit.Result{Message: onlyMerge, Data: text}
 	case x.code == exitHeld:
 		c.SystemOut = &junit.Output{Data: text}
 	case x.code == exitViolation:

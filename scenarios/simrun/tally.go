@@ -55,8 +55,11 @@ func leftLine(left tally) string {
 	if sum == 0 {
 		return ""
 	}
-	return fmt.Sprintf("left    %s: only the merge of all parts can tell\n", strings.Join(parts, ", "))
+	return fmt.Sprintf("left    %s: %s\n", strings.Join(parts, ", "), onlyMerge)
 }
+
+// onlyMerge is why a part has no verdict on a scenario.
+const onlyMerge = "only the merge of all parts can tell"
 
 // parts says how many there are of each outcome, and returns how many there are in all.
 func (t *tally) parts() (parts []string, sum int) {
