@@ -133,7 +133,8 @@ func TestAPartSaysWhatItLeavesToTheMerge(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	junit, err := os.ReadFile("junit.xml")
-	if text := string(junit); err != nil || strings.Count(text, "<testcase") != 2 || strings.Count(text, "<skipped") != 1 ||
+	if text := string(junit); err != nil || strings.Count(text, "<testcase") != 2 ||
+		strings.Count(text, "<skipped") != 1 ||
 		!strings.Contains(text, `<skipped message="only the merge of all parts can tell">`) {
 		t.Errorf("%v\n%s", err, text)
 	}
