@@ -112,7 +112,7 @@ func TestWhatIsWrongWithAMonitorIsSaid(t *testing.T) {
 		},
 		"a checker, a monitor, a goal or a function of Register panics: none": func() checkers.Monitor { panic("none") },
 	} {
-		if f := prove(t, "", attending(monitor)); !strings.Contains(f.fatal, "my/monitor: "+want) {
+		if f := prove(t, "", attending(monitor)); !strings.HasPrefix(f.fatal, "my/monitor: "+want) {
 			t.Errorf("%+v, want %s", f, want)
 		}
 	}

@@ -91,7 +91,7 @@ func (r *record) proved(t T, b Bounds, limit time.Duration) bool {
 	}
 	switch status := pipeline.StatusOf(r.row); {
 	case err != nil:
-		t.Fatalf("%s: %v", s.Name, err)
+		t.Fatalf("%s: %s", s.Name, strings.TrimPrefix(err.Error(), s.Name+": ")) // some errors begin with it
 	case status == engine.Violation:
 		judged, found := pipeline.Found(s, &x)
 		r.s = judged
