@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"zksim/model/history"
 	"zksim/recipes"
 	"zksim/scenarios"
 	"zksim/scenarios/catalog/variants"
@@ -158,19 +159,24 @@ func newSingleNodeLock(p *engine.Process) herd.Locker {
 	return recipes.NewSingleNodeLock(p.Conn, p.Env, p.Path(herd.Dir), recipes.LockOptions{})
 }
 
-// TestAcquiredCountsAsGoingOn: a program of one's own records Acquired, as the doc of Program says, or calls Went.
+// TestAcquiredCountsAsGoingOn: a program of one's own records Acquired in one way or another, as the doc of Program
+// says, or calls Went.
 func TestAcquiredCountsAsGoingOn(t *testing.T) {
-	goesOn := func(when func(p *herd.Process)) *herd.Variant {
+	goesOn := func(when, how func(p *herd.Process)) *herd.Variant {
 		return &herd.Variant{Name: "test/goes-on", Events: everybody, Most: 2, Program: func(p *herd.Process) {
 			when(p)
-			p.Acquired("", 0)
+			how(p)
 			p.Settle()
 		}}
 	}
-	if measured, _, err := herd.Try(goesOn((*herd.Process).Turn)); err != nil || measured == "" {
-		t.Errorf("%q, %v", measured, err)
+	acquired := func(p *herd.Process) { p.Acquired("", 0) }
+	reads := func(p *herd.Process) { p.Record(history.Event{Kind: history.Acquired, Op: "read"}) }
+	for _, how := range []func(p *herd.Process){acquired, reads} {
+		if measured, _, err := herd.Try(goesOn((*herd.Process).Turn, how)); err != nil || measured == "" {
+			t.Errorf("%q, %v", measured, err)
+		}
 	}
-	_, _, err := herd.Try(goesOn(func(*herd.Process) {}))
+	_, _, err := herd.Try(goesOn(func(*herd.Process) {}, acquired))
 	if want := "0 of 2 events happened in 11.052s, and 2 before the measurement began, see Process.Opening"; err == nil ||
 		!strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v, not %s", err, want)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"zksim/model"
+	"zksim/model/history"
 	"zksim/scenarios/engine"
 )
 
@@ -50,8 +51,15 @@ func (p *Process) Went(err error) bool {
 	return true
 }
 
-// Acquired records that the client can go on. Only what comes after the measurement has begun is counted.
+// Acquired records that the client can go on.
 func (p *Process) Acquired(path string, token int64) {
-	p.Object.Acquired(path, token)
-	p.pace.went(p)
+	p.Record(history.Event{Kind: history.Acquired, Path: path, Value: token})
+}
+
+// Record records an event. What says that the client can go on is counted once the measurement has begun.
+func (p *Process) Record(e history.Event) {
+	p.Object.Record(e)
+	if e.Kind == history.Acquired {
+		p.pace.went(p)
+	}
 }
