@@ -34,7 +34,7 @@ func (Acknowledged) Needs() Needs {
 			unjudged("is judged by the znode of the candidate", leadWords...)),
 		Seen: []Need{some("the operation acknowledge", "record it with Object.Record", succeeds("acknowledge")),
 			some("an answer to the operation leader", "record it with Object.Record", func(e *history.Event) bool {
-				return e.Kind == history.Return && e.Op == "leader" && (e.Err == nil || e.OK)
+				return e.Kind == history.Return && e.Op == "leader" && (e.Err == nil || refused(e))
 			})},
 	}
 }
@@ -174,7 +174,7 @@ func (m *reigns) wrong(h *history.History, q question, i int) string {
 		}
 	}
 	switch {
-	case e.Err != nil && !e.OK:
+	case e.Err != nil && !refused(e):
 		return "" // no answer
 	case e.Err != nil:
 		for k := range m.list {

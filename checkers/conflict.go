@@ -104,7 +104,7 @@ func (m *updates) Step(h *history.History, i int) Verdict {
 		m.alone = len(m.open) == 0
 		m.open = append(m.open, o)
 	case e.Kind == history.Return && begun && (e.Err == nil || e.OK):
-		if e.Err != nil && m.alone {
+		if refused(e) && m.alone {
 			return violated(m, i, "the update of c%d was refused although no other was in progress", e.Client)
 		}
 		m.open, m.alone = forget(m.open, o), false

@@ -1,6 +1,8 @@
 package checkers
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -165,8 +167,14 @@ func firstSince(positions []int, begin, end int) int {
 	return end
 }
 
-// refused reports whether a TryLock that ended found the lock taken. The workload sets OK for that answer only.
-func refused(e *history.Event) bool { return e.Err != nil && e.OK }
+// refused reports whether the answer to an operation was no, as when a TryLock found the lock taken. A call whose
+// caller gave up may be recorded with OK too: it did nothing, and nobody has said no.
+func refused(e *history.Event) bool { return e.Err != nil && e.OK && !gaveUp(e.Err) }
+
+// gaveUp reports whether a call ended because its context did.
+func gaveUp(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
 
 // owner returns the client that created the znode deleted at event i; false if that was before the
 // history.

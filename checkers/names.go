@@ -163,7 +163,7 @@ func (t *tenures) Step(h *history.History, i int) Verdict {
 		switch {
 		case e.Err == nil:
 			return t.answer(e, i, a)
-		case a.own && e.OK:
+		case a.own && refused(e):
 			return violated(t, i, "c%d could not unregister %s, which it has registered and not given up", e.Client, a.name)
 		case e.Op == "register":
 			t.void = append(t.void, naming{a.ongoing, a.name, a.value, i, false})

@@ -1,8 +1,6 @@
 package checkers
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strconv"
 
@@ -27,7 +25,7 @@ type queueOp struct {
 // returns notes that the operation has returned.
 func (o *queueOp) returns(e *history.Event) {
 	o.open, o.failed, o.refused = false, e.Err != nil, e.OK
-	o.interrupted = errors.Is(e.Err, context.Canceled) || errors.Is(e.Err, context.DeadlineExceeded)
+	o.interrupted = gaveUp(e.Err)
 	if e.Value != 0 {
 		o.item = e.Value
 	}

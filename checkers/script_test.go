@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strconv"
@@ -44,7 +45,8 @@ func script(t *testing.T, text string) *history.History {
 			e := event(t, words)
 			if failed {
 				e.Err = errors.New(problem)
-				for _, known := range []error{zk.ErrNoNode, zk.ErrNodeExists, zk.ErrBadVersion, zk.ErrConnectionClosed} {
+				for _, known := range []error{zk.ErrNoNode, zk.ErrNodeExists, zk.ErrBadVersion, zk.ErrConnectionClosed,
+					context.Canceled, context.DeadlineExceeded} {
 					if known.Error() == problem {
 						e.Err = known
 					}

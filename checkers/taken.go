@@ -107,7 +107,7 @@ func (m *takings) Step(h *history.History, i int) Verdict {
 		c := m.calls[k]
 		m.calls = slices.Delete(m.calls, k, k+1)
 		switch {
-		case e.Err != nil && !e.OK && !slices.Contains(m.failed, e.Client):
+		case e.Err != nil && !refused(e) && !slices.Contains(m.failed, e.Client):
 			m.failed = append(m.failed, e.Client)
 		case refused(e) && e.Path != "" && !slices.ContainsFunc(m.znodes, func(x titled) bool { return m.counts(c, &x, e) }):
 			return violated(m, i, "c%d was told that %s is taken, which nobody else has had since it asked", e.Client, e.Path)

@@ -202,7 +202,7 @@ func (w *work) answered(e *history.Event, id string) string {
 	case e.Err == nil && w.reporter != e.Client:
 		return "c" + digits(e.Client) + " was told that its report of " + id + " counts, but that of c" + digits(w.reporter) +
 			" does"
-	case e.OK && w.reporter == e.Client:
+	case refused(e) && w.reporter == e.Client:
 		return "c" + digits(e.Client) + " was told that its report of " + id + " does not count, but it does"
 	}
 	return ""
@@ -232,7 +232,7 @@ func (a *agenda) heed(e *history.Event) string {
 	case e.Kind == history.Told && e.Op == "task":
 		w.told = true
 		a.ids[id] = w.value
-	case e.Kind == history.Return && e.Op == "done" && e.OK && owner != "" && a.owners[id] == owner:
+	case e.Kind == history.Return && e.Op == "done" && refused(e) && owner != "" && a.owners[id] == owner:
 		return "c" + digits(e.Client) + " was told that " + id + " is not its own any more, which is still assigned to " +
 			owner
 	case e.Kind == history.Return && e.Op == "done":
