@@ -142,8 +142,9 @@ func TestProgramsThatWereAFinding(t *testing.T) {
 }
 
 // TestEachPartOfAKeyCounts examines programs that a search is wrong about if one thing is left out of the keys under
-// which it remembers steps, of what decides when these may be used, or of the timers of a state. Random programs come
-// to most of these situations too seldom.
+// which it remembers steps and what can happen, of what decides when these may be used, of the timers of a state, or of
+// what decides whether servers that nobody is connected to can wait. Random programs come to most of these situations
+// too seldom.
 func TestEachPartOfAKeyCounts(t *testing.T) { examineFiles(t, "testdata/keys/*.txt") }
 
 // examineFiles examines the programs in some files.
