@@ -24,7 +24,7 @@ type peer struct {
 	tags    uint64
 	hangups bool // the connection must end after the step
 	left    bool // the client has closed its session
-	astray  int  // times that it was refused at another server than a fault wants
+	had     int  // server of its latest connection
 
 	asked []time.Time // when the client sent each unanswered request, oldest first
 	came  time.Time   // when something last arrived at the client, or nothing was on its way to it
@@ -66,7 +66,7 @@ const (
 // Connect implements [sim.Dialing]. It answers the handshake.
 func (p *peer) Connect(server int) {
 	line := p.asks
-	p.asks, p.astray = nil, 0
+	p.asks = nil
 	p.client.Unask()
 	timeout := min(max(p.hello.Timeout, minTimeout), maxTimeout)
 	var err error
@@ -81,7 +81,7 @@ func (p *peer) Connect(server int) {
 	}
 	switch {
 	case err == nil:
-		p.at = line
+		p.at, p.had = line, line.server
 		id := p.client.Session()
 		p.greet(line, jute.ConnectResponse{Timeout: timeout, Session: id, Password: password(id), Old: p.hello.Old})
 	case p.client.HasSession() || p.hello.Session == 0:
@@ -109,14 +109,8 @@ func password(session int64) []byte {
 	return sum[:jute.PasswordLen]
 }
 
-// Refuse implements [sim.Dialing]. A client that a fault sends to one server need not know that server: when it has
-// been refused at as many as there are others, it may connect to any.
+// Refuse implements [sim.Dialing].
 func (p *peer) Refuse() {
-	if to := p.client.Bound(); to >= 0 && to != p.asks.server {
-		if p.astray++; p.astray >= len(p.c.level)-1 {
-			p.client.Unbind()
-		}
-	}
 	p.asks.hangUp()
 	p.asks, p.asked = nil, p.asked[:0]
 	p.client.Unask()
@@ -254,6 +248,9 @@ func (p *peer) packet(line *pipe, packet []byte) (pinged bool, err error) {
 		q := p.whose(&hello)
 		line.peer, q.hello, q.asks, q.left = q, hello, line, false
 		q.sent()
+		if line.server == q.had { // it has asked all others that it knows, so a fault cannot send it to one of them
+			q.client.Unbind()
+		}
 		q.client.Ask(line.server)
 		return false, nil
 	}
