@@ -72,7 +72,7 @@ type seat struct {
 // have joined by one znode, each after the session of the one before had ended.
 type membership struct {
 	caller
-	path  string // "": another object of its client has joined by the same since
+	path  string // "": another object of its client has joined or left by the same since, and may delete the znode
 	stays bool   // the znode by which it has joined exists
 }
 
@@ -121,15 +121,12 @@ func (m *departures) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch o := callerOf(e); {
 	case e.Kind == history.Return && e.Op == Join && e.Err == nil:
-		for k := range m.members {
-			if x := &m.members[k]; byIts(e)(*x) {
-				x.path, x.stays = "", false
-			}
-		}
+		m.confuse(byIts(e))
 		m.members = append(m.members, membership{o, e.Path, m.seat(e.Path).maker == o.client})
 	case e.Kind == history.Invoke && e.Op == Leave:
 		m.ends(byIts(e))
 		m.members = forget(m.members, o)
+		m.confuse(byIts(e))
 	case e.Kind == history.Created:
 		m.seat(e.Path).maker = e.Client
 	case e.Kind == history.Deleted:
@@ -171,6 +168,15 @@ func (m *departures) Step(h *history.History, i int) Verdict {
 // byIts picks the membership of the event's client by the event's znode.
 func byIts(e *history.Event) func(x membership) bool {
 	return func(x membership) bool { return x.client == e.Client && x.path == e.Path }
+}
+
+// confuse notes that nobody knows from now on which znodes are those of the memberships that are picked.
+func (m *departures) confuse(picks func(x membership) bool) {
+	for k := range m.members {
+		if x := &m.members[k]; picks(*x) {
+			x.path, x.stays = "", false
+		}
+	}
 }
 
 // ends notes that the znodes of the memberships that are picked do not exist from now on, or need not.

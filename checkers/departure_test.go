@@ -32,3 +32,31 @@ func TestAMembershipLastsWhenAnotherHadItsName(t *testing.T) {
 			return c3 o3 members /g/m`},
 	})
 }
+
+// TestObjectsOfOneClientMayJoinByOneName has two of them, one of which leaves: it may delete the znode that the other one
+// has made.
+func TestObjectsOfOneClientMayJoinByOneName(t *testing.T) {
+	const both = `
+		invoke c1 o1 join /g/m
+		created c1 /g/m z1 s11
+		return c1 o1 join /g/m
+		deleted /g/m z2 s11
+		invoke c1 o2 join /g/m
+		created c1 /g/m z3 s12
+		return c1 o2 join /g/m
+		`
+	judge(t, Departure{}, []judgement{
+		{name: "the first leaves", text: both + `
+			invoke c1 o1 leave /g/m
+			deleted c1 /g/m z4 s12
+			return c1 o1 leave /g/m`},
+		{name: "the second leaves, and the znode is that which the first has made anew", text: both + `
+			deleted /g/m z4 s12
+			created c1 /g/m z5 s13
+			invoke c1 o2 leave /g/m
+			deleted c1 /g/m z6 s13
+			return c1 o2 leave /g/m`},
+		{name: "nobody leaves", text: both + `
+			deleted c1 /g/m z4 s12`, event: 7, message: "c1 deleted /g/m, whose member c1 has not left"},
+	})
+}

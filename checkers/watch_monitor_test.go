@@ -387,7 +387,7 @@ func staysMember(h *history.History) Level {
 			case x.Path != e.Path:
 			case x.Kind == history.Return && x.Op == Join && x.Err == nil:
 				joined[x.Client] = x.Object
-			case x.Kind == history.Invoke && x.Op == Leave && joined[x.Client] == x.Object:
+			case x.Kind == history.Invoke && x.Op == Leave:
 				delete(joined, x.Client)
 			case x.Kind == history.Created:
 				maker = x.Client
