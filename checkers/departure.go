@@ -12,8 +12,8 @@ import (
 // nobody is told that it is gone unless it was. A client that asks for the members is told of each one that had joined
 // before and does not leave meanwhile, as long as the znode by which it joined exists.
 //
-// A membership lasts from the Return of "join" without an error to the Invoke of "leave", of its object or of another one
-// of the same client by the same name.
+// A membership lasts from the Return of "join" without an error to the Invoke of "leave", of its object or of another
+// one of the same client by the same name.
 type Departure struct{}
 
 // Name implements [Checker].

@@ -33,8 +33,8 @@ func TestAMembershipLastsWhenAnotherHadItsName(t *testing.T) {
 	})
 }
 
-// TestObjectsOfOneClientMayJoinByOneName has two of them, one of which leaves: it may delete the znode that the other one
-// has made.
+// TestObjectsOfOneClientMayJoinByOneName has two of them, one of which leaves: it may delete the znode that the other
+// one has made.
 func TestObjectsOfOneClientMayJoinByOneName(t *testing.T) {
 	const both = `
 		invoke c1 o1 join /g/m
