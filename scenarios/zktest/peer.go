@@ -24,7 +24,6 @@ type peer struct {
 	tags    uint64
 	hangups bool // the connection must end after the step
 	left    bool // the client has closed its session
-	had     int  // server of its latest connection
 
 	asked []time.Time // when the client sent each unanswered request, oldest first
 	came  time.Time   // when something last arrived at the client, or nothing was on its way to it
@@ -81,7 +80,7 @@ func (p *peer) Connect(server int) {
 	}
 	switch {
 	case err == nil:
-		p.at, p.had = line, line.server
+		p.at = line
 		id := p.client.Session()
 		p.greet(line, jute.ConnectResponse{Timeout: timeout, Session: id, Password: password(id), Old: p.hello.Old})
 	case p.client.HasSession() || p.hello.Session == 0:
@@ -248,7 +247,7 @@ func (p *peer) packet(line *pipe, packet []byte) (pinged bool, err error) {
 		q := p.whose(&hello)
 		line.peer, q.hello, q.asks, q.left = q, hello, line, false
 		q.sent()
-		if line.server == q.had { // it has asked all others that it knows, so a fault cannot send it to one of them
+		if line.server == q.client.Server() { // it has asked all others that it knows: no fault can send it to one of them
 			q.client.Unbind()
 		}
 		q.client.Ask(line.server)
