@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Writable makes the folder and tries to write there as [Save] writes a file of that name, so that a mistake shows
@@ -60,6 +61,15 @@ func Read(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s is no regular file", name)
 	}
 	return os.ReadFile(name)
+}
+
+// Remove removes a file, if there is one.
+func Remove(name string) error {
+	err := os.Remove(name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil
+	}
+	return err
 }
 
 // create makes a new file beside the one with that name. Unlike [os.CreateTemp], it leaves it to the user's umask who

@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"zksim/checkers"
 	"zksim/internal/files"
@@ -99,8 +97,7 @@ func withdraw(dir string, more ...string) error {
 // remove removes those of some files of a folder that there are.
 func remove(dir string, names ...string) error {
 	for _, name := range names {
-		err := os.Remove(filepath.Join(dir, name))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		if err := files.Remove(filepath.Join(dir, name)); err != nil {
 			return fmt.Errorf("writing %s: %w", filepath.Join(dir, name), err)
 		}
 	}

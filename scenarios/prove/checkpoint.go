@@ -286,7 +286,7 @@ func (p *prover) discard() error {
 	if p.Checkpoint == "" {
 		return nil
 	}
-	if err := os.Remove(p.Checkpoint); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := files.Remove(p.Checkpoint); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return nil

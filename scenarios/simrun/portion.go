@@ -122,10 +122,7 @@ func (c *proveFlags) newPortion(part shard.Part, s *engine.Scenario) (*shardWrit
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Remove(filepath.Join(c.out, portionName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	return w, nil
+	return w, files.Remove(filepath.Join(c.out, portionName))
 }
 
 // portions merges the portions of one scope.
