@@ -61,14 +61,17 @@ func (w *World) Client(id int) *Client {
 // Remote reports whether the client has joined by [World.Join].
 func (c *Client) Remote() bool { return c.far != nil }
 
-// Open gives a remote client a connection to a server, with a new session. The timeout is in milliseconds. Open fails
-// with [zk.ErrNoServer] if the server has no leader to ask.
+// Open gives a remote client without a connection one to a server, with a new session. The timeout is in milliseconds.
+// A session that the client still has goes on until its timeout. Open fails with [zk.ErrNoServer] if the server has no
+// leader to ask.
 func (c *Client) Open(server int, timeout int32) (session int64, err error) {
 	w := c.w
 	s := w.servers[server]
 	if s.deposed || s.frozen {
 		return 0, zk.ErrNoServer
 	}
+	c.orphan(c.silent + int64(c.timeout))
+	c.owed = c.owed[:0]
 	c.sessions++
 	c.timeout = timeout
 	c.session = int64(c.id)<<12 | c.sessions
@@ -77,6 +80,9 @@ func (c *Client) Open(server int, timeout int32) (session int64, err error) {
 	c.attach(server)
 	return c.session, nil
 }
+
+// Orphaned reports whether a session of a remote client goes on although the client was given another one.
+func (c *Client) Orphaned() bool { return len(c.orphans) > 0 }
 
 // Reattach gives a remote client another connection, with its present session. Its old connection, if any, ends. It
 // fails with [zk.ErrSessionExpired] if the session is over, and with [zk.ErrNoServer] if the server has not applied all

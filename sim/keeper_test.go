@@ -94,6 +94,28 @@ func TestASessionThatAKeeperForgetsLivesForATime(t *testing.T) {
 	}
 }
 
+// TestAKeeperExecutesWhatItHasReceivedInAFormerSession reconnects a client whose create is on its way.
+func TestAKeeperExecutesWhatItHasReceivedInAFormerSession(t *testing.T) {
+	for _, like := range bothLikes {
+		s := startLike(t, like, 1, creates("/d/a"))
+		s.do("run c1, run c1", "connect c1 s1", "cut c1")
+		for s.try("run c1") {
+		}
+		s.do("round c1", "connect c1 s1")
+		if like == model.ZooKeeper {
+			if s.can("late c1") || s.can("serve c1") {
+				t.Error("what came by an earlier connection is executed")
+			}
+			continue
+		}
+		s.do("late c1")
+		made := func(z model.Znode) bool { return z.Path == "/d/a" }
+		if !slices.ContainsFunc(s.w.leader().store.Znodes(), made) || s.can("late c1") || !s.can("lapse c1") {
+			t.Errorf("after late c1: %q", s.possible())
+		}
+	}
+}
+
 // TestASessionThatHasEndedIsNotMissedAtAKeeper reconnects a client whose session is over.
 func TestASessionThatHasEndedIsNotMissedAtAKeeper(t *testing.T) {
 	for _, like := range bothLikes {

@@ -1,5 +1,7 @@
 package sim
 
+import "zksim/model"
+
 // Outside is code outside of the simulator, which has remote clients. World.Run asks it. Time is that of the code, and
 // passes in the transition tick.
 type Outside interface {
@@ -54,7 +56,7 @@ type Dialing interface {
 func (c *Client) asking(list []Transition) []Transition {
 	id := uint32(c.id)
 	if c.w.outside != nil {
-		if at, ok := c.SessionEnd(); ok && c.w.now >= at {
+		if at, ok := c.ownEnd(); ok && c.w.now >= at {
 			list = append(list, Transition{Expire, id, 0})
 		}
 	}
@@ -62,16 +64,25 @@ func (c *Client) asking(list []Transition) []Transition {
 		return list
 	}
 	s := c.w.servers[c.asks]
-	if s.frozen || s.deposed && (c.session == 0 || c.ahead(s)) || c.ahead(s) || c.bound >= 0 && c.bound != c.asks {
+	opens := c.session == 0 || c.w.Like == model.Keeper // a txn
+	if s.frozen || s.deposed && opens || c.ahead(s) || c.bound >= 0 && c.bound != c.asks {
 		return append(list, Transition{Round, id, 0})
 	}
 	return append(list, Transition{Connect, id, uint16(c.asks)})
 }
 
-// SessionEnd returns the virtual time, in milliseconds, from which the servers may end the session of a remote client
-// without a connection: when its timeout has passed, which starts anew with an election. It returns false if the client
-// is connected, or its session is over.
+// SessionEnd returns the virtual time, in milliseconds, from which the servers may end the first session of a remote
+// client that has no connection: when its timeout has passed, which starts anew with an election. It returns false if
+// there is no such session.
 func (c *Client) SessionEnd() (at int64, ok bool) {
+	if len(c.orphans) > 0 { // these are older
+		return max(c.orphans[0].from, c.w.respite), true
+	}
+	return c.ownEnd()
+}
+
+// ownEnd is SessionEnd for the session that the client has.
+func (c *Client) ownEnd() (at int64, ok bool) {
 	if c.connected || c.session == 0 || !c.HasSession() {
 		return 0, false
 	}

@@ -151,20 +151,33 @@ func (c *Client) disown(k int) {
 // lapsable reports whether a session can end whose client was told that it had ended. The client must have acted on
 // that, which takes less time than the new leader gives the session. Once the faults are over this comes before time
 // passes. If the client was given another session, its code must have acted on the loss of the connection, which takes
-// less time than is left of the session.
+// less time than is left of the session. The time of a remote client is that of its code.
 func (c *Client) lapsable() bool {
 	if len(c.orphans) == 0 || c.host.paused {
 		return false
 	}
+	if c.far != nil {
+		at, _ := c.SessionEnd()
+		return c.w.outside != nil && c.w.now >= at
+	}
 	return c.closed || !c.busyUntil(max(c.w.respite, c.orphans[0].from)) || c.w.calm && !c.runnable()
 }
 
-// lapse ends the client's oldest orphan.
-func (c *Client) lapse() {
+// Lapse ends a session that goes on although a remote client was given another one.
+func (c *Client) Lapse(session int64) {
+	if i := slices.IndexFunc(c.orphans, func(x orphan) bool { return x.id == session }); i >= 0 {
+		c.lapse(i)
+	}
+}
+
+// lapse ends an orphan of the client.
+func (c *Client) lapse(i int) {
 	w := c.w
-	x := c.orphans[0]
-	c.orphans = append(c.orphans[:0], c.orphans[1:]...)
-	w.now = max(w.now, w.respite, x.from)
+	x := c.orphans[i]
+	c.orphans = slices.Delete(c.orphans, i, i+1)
+	if c.far == nil { // else time is not ours
+		w.now = max(w.now, w.respite, x.from)
+	}
 	w.commit(nil, x.id, &model.Request{Op: model.OpCloseSession})
 }
 

@@ -235,7 +235,7 @@ func (w *World) apply(t Transition) {
 	case Disown:
 		c.disown(int(t.Arg))
 	case Lapse:
-		c.lapse()
+		c.lapse(0)
 	case Late:
 		c.serveOrphan()
 	default:

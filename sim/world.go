@@ -39,7 +39,7 @@ type Config struct {
 	// 2,000 and 20,000.
 	SafetySteps, MaxSteps int
 
-	Like model.Like // whose semantics the servers have; with model.Keeper there can be no remote clients
+	Like model.Like // whose semantics the servers have
 
 	Detail Detail
 }

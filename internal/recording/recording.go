@@ -55,7 +55,8 @@ func Scenario(name string, r *serve.Recording) (*engine.Scenario, error) {
 	part := (most + engine.MaxRounds - 1) / engine.MaxRounds
 	s := &engine.Scenario{Name: name,
 		Doc:     "what clients have asked " + history.Counted(r.Servers, "served server") + " for",
-		Clients: len(lists), Rounds: (most + part - 1) / part, Servers: []int{r.Servers}, Faults: plan(r, len(lists)),
+		Clients: len(lists), Rounds: (most + part - 1) / part, Servers: []int{r.Servers}, Like: r.Like,
+		Faults:      plan(r, len(lists)),
 		SafetySteps: max(sim.UsualSafetySteps, 2*len(r.Steps)), MaxSteps: max(sim.UsualMaxSteps, 4*len(r.Steps)),
 		Checkers: []checkers.Checker{checkers.Steps{}}, Words: []string{toldAnswer}}
 	if left := note(r); left != "" {

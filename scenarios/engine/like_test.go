@@ -5,10 +5,8 @@ import (
 	"testing"
 
 	"zksim/model"
-	"zksim/model/history"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
-	"zksim/sim"
 )
 
 // TestWhatTheServersAreLikeIsPartOfARun runs seeds on both kinds of servers, and replays them from their texts.
@@ -52,23 +50,5 @@ func TestWhatTheServersAreLikeIsPartOfARun(t *testing.T) {
 	}
 	if other != 30 || lapsed == 0 {
 		t.Errorf("%d runs of 30 differ, %d sessions lapsed", other, lapsed)
-	}
-}
-
-// TestCodeThatIsNotSimulatedHasNoOtherServers asks for what there is not.
-func TestCodeThatIsNotSimulatedHasNoOtherServers(t *testing.T) {
-	s := engine.Scenario{Name: "a/outside", Clients: 1,
-		Outside: func(_ *sim.World, run func() error) error { return run() },
-		Finally: func(*history.History) error { return nil }}
-	const want = "a/outside has code that is not simulated, for which there are no servers like keeper"
-	r := engine.NewRunner()
-	defer r.Close()
-	p := s.NewSchedule(0)
-	p.Like = model.Keeper
-	if _, err := r.Replay(&s, p); err == nil || err.Error() != want {
-		t.Errorf("a replay: %v", err)
-	}
-	if s.Like = model.Keeper; s.Accepts(nil) == nil || s.Accepts(nil).Error() != want {
-		t.Errorf("a check: %v", s.Accepts(nil))
 	}
 }

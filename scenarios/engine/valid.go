@@ -127,7 +127,7 @@ func (s *Scenario) catches() error {
 // Accepts reports whether a plan can be used with the scenario, and whether the setup can be made: an initial fault
 // changes a znode of the setup.
 func (s *Scenario) Accepts(p faults.Plan) error {
-	return cmp.Or(p.Valid(), s.Aims(p), s.fits(p), s.takes(s.Like), s.setsUp())
+	return cmp.Or(p.Valid(), s.Aims(p), s.fits(p), s.setsUp())
 }
 
 // accept reports whether a schedule is one of the scenario, and clears the numbers in it that the scenario has anyway.
@@ -144,15 +144,7 @@ func (s *Scenario) accept(p *Schedule) error {
 	}
 	own := x.NewSchedule(0)
 	p.Clients, p.Rounds = own.Clients, own.Rounds
-	return cmp.Or(s.ensemble(p.Servers), s.takes(p.Like), s.fits(p.Faults))
-}
-
-// takes reports whether the servers can be like l.
-func (s *Scenario) takes(l model.Like) error {
-	if l != model.ZooKeeper && (s.Outside != nil || s.Elsewhere != nil) {
-		return fmt.Errorf("%s has code that is not simulated, for which there are no servers like %v", s.Name, l)
-	}
-	return nil
+	return cmp.Or(s.ensemble(p.Servers), s.fits(p.Faults))
 }
 
 // Aims returns an error unless all clients that a plan aims at exist. A scenario that was made smaller may keep rules

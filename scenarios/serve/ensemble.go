@@ -107,8 +107,8 @@ func (e *Ensemble) begin() {
 	e.injector = &faults.Injector{}
 	e.injector.Reset(e.plan)
 	e.world.Reset(sim.Config{Servers: e.options.Nodes, Order: e.options.Seed, JavaSets: e.options.Seed == 0,
-		SafetySteps: 1 << 30, MaxSteps: 1 << 30, SessionTimeout: int32(e.options.MaxSessionTimeout.Milliseconds())},
-		e.injector, nil)
+		Like: e.options.Like, SafetySteps: 1 << 30, MaxSteps: 1 << 30,
+		SessionTimeout: int32(e.options.MaxSessionTimeout.Milliseconds())}, e.injector, nil)
 	e.eager.Begin(e.world)
 	e.world.Advance(worldTime(time.Now()))
 	if e.options.Nodes > 1 {

@@ -80,6 +80,9 @@ func (e *Ensemble) knows(hello *jute.ConnectRequest) bool {
 func (c *conn) reattach(hello *jute.ConnectRequest) error {
 	e := c.e
 	s := e.sessions[hello.Session]
+	if e.options.Like == model.Keeper {
+		return c.renew(s, hello)
+	}
 	if s != nil { // whatever the password
 		s.dropAt(c.server)
 	}
@@ -102,6 +105,33 @@ func (c *conn) reattach(hello *jute.ConnectRequest) error {
 		return err
 	}
 	s.timeout = e.granted(hello.Timeout)
+	c.attach(s)
+	return nil
+}
+
+// renew gives the connection a new session, as a server does that does not ask which one the client had. That one, s if
+// it is still there, goes on until its timeout.
+func (c *conn) renew(s *session, hello *jute.ConnectRequest) error {
+	e := c.e
+	timeout := e.granted(hello.Timeout)
+	if s == nil || s.orphaned() || !e.knows(hello) {
+		return c.openSession(timeout.Milliseconds())
+	}
+	if s.conn != nil { // its end is still on its way
+		s.dropAt(s.conn.server)
+	}
+	if k := s.client.Bound(); k >= 0 && k != c.server && s.waits() {
+		return errEnded
+	}
+	former := *s
+	former.listed = false
+	id, err := s.client.Open(c.server, int32(timeout.Milliseconds()))
+	if err != nil {
+		return err
+	}
+	e.sessions[former.id], e.sessions[id] = &former, s
+	e.later(&former) // it may be over
+	s.id, s.timeout = id, timeout
 	c.attach(s)
 	return nil
 }

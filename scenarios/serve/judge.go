@@ -95,7 +95,7 @@ func (e *Ensemble) evidence() evidence {
 			v.sessions[s.id] = client
 		}
 		switch {
-		case s.conn != nil, s.over: // or it has closed its session and only the servers do not know
+		case s.conn != nil, s.orphaned(), s.over: // or it has closed its session and only the servers do not know
 		case s.quit, e.led() && time.Since(s.lost) > usualReturn:
 			v.away[client] = hasGone
 		default:

@@ -23,6 +23,10 @@ type Options struct {
 	// Nodes is the number of servers, 1 or 3; 0 means 1.
 	Nodes int
 
+	// Like says whose semantics the servers have; the zero value is ZooKeeper 3.8.0. The four-letter words and the admin
+	// server are always ZooKeeper's.
+	Like model.Like
+
 	// TickTime is ZooKeeper's unit of time, in whole milliseconds; 0 means 2 s. A session expires between its timeout and
 	// one tick later, by the machine's clock.
 	TickTime time.Duration

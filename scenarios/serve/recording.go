@@ -21,6 +21,7 @@ import (
 // scenario.
 type Recording struct {
 	Servers  int
+	Like     model.Like // whose semantics they have
 	Requests []Asked
 	// Steps are the steps of the world in order, and the connects and disconnects of clients, as "connect c1 s2" and
 	// "disconnect c1".
@@ -50,6 +51,7 @@ type recordLine struct {
 	Kind       string   `json:"kind"` // "recording" in the first line, "end" in the last; docs/files.md has all kinds
 	Format     string   `json:"format,omitempty"`
 	Servers    int      `json:"servers,omitempty"`
+	Like       string   `json:"like,omitempty"`       // product that the servers behave like; "": ZooKeeper
 	Incomplete string   `json:"incomplete,omitempty"` // why
 	Forgotten  int      `json:"forgotten,omitempty"`  // events of the history
 	Client     int      `json:"number,omitempty"`
@@ -82,8 +84,12 @@ func (e *Ensemble) WriteRecording(w io.Writer) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	v := e.evidence()
-	list := append([]recordLine{{Kind: "recording", Format: recordingFormat, Servers: len(e.nodes),
-		Incomplete: e.record.gap, Forgotten: v.forgotten}}, e.record.requests...)
+	begin := recordLine{Kind: "recording", Format: recordingFormat, Servers: len(e.nodes), Incomplete: e.record.gap,
+		Forgotten: v.forgotten}
+	if e.options.Like != model.ZooKeeper {
+		begin.Like = e.options.Like.String()
+	}
+	list := append([]recordLine{begin}, e.record.requests...)
 	for _, name := range e.record.names {
 		list = append(list, recordLine{Kind: "step", Name: name})
 	}
@@ -189,6 +195,12 @@ func (r *Recording) add(l *recordLine) error {
 			return fmt.Errorf("expected a whole recording; this one ended with %s", l.Incomplete)
 		}
 		r.Servers = l.Servers
+		if l.Like != "" {
+			var err error
+			if r.Like, err = model.ParseLike(l.Like); err != nil {
+				return err
+			}
+		}
 	case "request":
 		packet, err := base64.StdEncoding.DecodeString(l.Packet)
 		if err != nil {

@@ -97,11 +97,17 @@ func (e *Ensemble) conclude(s *session) {
 		}
 		return
 	}
-	if !s.client.Connected() && !s.client.HasSession() && e.sessions[s.id] == s {
-		delete(e.sessions, s.id)
+	connected := s.client.Connected() && !s.orphaned()
+	if connected || e.sessions[s.id] != s || e.world.Stores()[e.world.Leader()].HasSession(s.id) {
+		return
+	}
+	if delete(e.sessions, s.id); !s.client.Connected() && !s.client.HasSession() && !s.client.Orphaned() {
 		e.world.Leave(s.client)
 	}
 }
+
+// orphaned reports whether the session goes on although its client has another one, see [conn.renew].
+func (s *session) orphaned() bool { return s.client.Session() != s.id }
 
 // touch records that the client is alive, on any of its connections.
 func (s *session) touch() {
@@ -158,12 +164,16 @@ func (e *Ensemble) expireDue() {
 
 // expire ends a session. Its connection, if any, ends when its server hears of it.
 func (e *Ensemble) expire(s *session) {
-	if s.client.HasSession() {
-		if s.client.Connected() {
-			e.record.note("learn-late %s", s.client.Name())
-		} else {
-			e.record.note("expire %s", s.client.Name())
-		}
+	switch name := s.client.Name(); {
+	case s.orphaned():
+		e.record.note("lapse %s", name)
+		s.client.Lapse(s.id)
+	case !s.client.HasSession():
+	case s.client.Connected():
+		e.record.note("learn-late %s", name)
+		s.client.Expire()
+	default:
+		e.record.note("expire %s", name)
 		s.client.Expire()
 	}
 	e.later(s)

@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"zksim/model"
 	"zksim/scenarios/engine"
@@ -52,6 +55,37 @@ func TestARunOnAnotherServerIsRepeatedThere(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if r := simrun(t, "replay", "zookeeper.txt"); r.code == exitViolation {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestServeIsLikeAnotherServer has a client lose its session, and replays the recording.
+func TestServeIsLikeAnotherServer(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := serveUntil(t, func(connect, _ string) {
+		c, _, err := zk.Connect([]string{connect}, 10*time.Second, zk.WithLogInfo(false))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer c.Close()
+		if _, err := c.Create("/own", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll)); err != zk.ErrConnectionClosed {
+			t.Error(err)
+		}
+		if there, stat, err := c.Exists("/own"); !there || stat.EphemeralOwner == c.SessionID() {
+			t.Errorf("%v, %+v, %v, session 0x%x", there, stat, err, c.SessionID())
+		}
+	}, "-listen", "127.0.0.1:0", "-like", "keeper", "-faults", "lose-reply=1@client=c1,op=create,nth=1", "-record",
+		"history.jsonl")
+	if r.code != exitHeld || r.err != "" {
+		t.Errorf("%+v", r)
+	}
+	if r := simrun(t, "replay", "-v", "history.jsonl"); r.code != exitHeld ||
+		!strings.Contains(r.out, "c1 is connected with session 0x1002\n") {
+		t.Errorf("%+v", r)
+	}
+	if r := simrun(t, "serve", "-like", "etcd"); r.code != exitUsage ||
+		!strings.Contains(r.err, `the server is zookeeper, keeper or zookeeper-3.9, not "etcd"`) {
 		t.Errorf("%+v", r)
 	}
 }

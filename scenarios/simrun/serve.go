@@ -25,6 +25,7 @@ type serveFlags struct {
 	page           string
 	control, token string
 	admin          string
+	like           like
 	long           time.Duration
 	verbose        bool
 }
@@ -36,6 +37,7 @@ func serveCommand(ctx context.Context, a *app, args []string) (_ int, err error)
 	f.StringVar(&c.options.Listen, "listen", "127.0.0.1:2181", "`host:port` of the first server (the others of three use "+
 		"the next ports), or of all, separated by commas; port 0: free ports")
 	f.IntVar(&c.options.Nodes, "nodes", 1, "number of servers, 1 or 3")
+	likeFlag(f, &c.like)
 	f.Uint64Var(&c.options.Seed, "seed", 0, "draws which requests a rule without nth strikes, how connections end, and "+
 		"the order of children; 0: the first requests, FIN, and the order of a real server")
 	f.StringVar(&c.plan, "faults", "none", "fault `plan`, as \"lose-reply=1@client=c1,op=create,nth=1\"; contract: "+
@@ -64,7 +66,7 @@ func serveCommand(ctx context.Context, a *app, args []string) (_ int, err error)
 	if err := reportFolder(c.page); err != nil {
 		return 0, err
 	}
-	c.options.Record = c.record != ""
+	c.options.Like, c.options.Record = c.like.Like, c.record != ""
 	var record *output
 	if c.record != "" {
 		if record, err = a.openOutput("serve", "record", c.record); err != nil {

@@ -53,7 +53,8 @@ func (p *peer) sent() { p.asked = append(p.asked, time.Now()) }
 
 // unsettled reports whether the client lacks the connection that it wants, or something is on its way.
 func (p *peer) unsettled() bool {
-	return slices.ContainsFunc(p.pipes, (*pipe).busy) || p.asks != nil || !p.left && (p.at == nil || !p.client.Settled())
+	return slices.ContainsFunc(p.pipes, (*pipe).busy) || p.asks != nil || p.client.Orphaned() ||
+		!p.left && (p.at == nil || !p.client.Settled())
 }
 
 // The session timeouts that are granted, in milliseconds: 2 and 20 of ZooKeeper's usual ticks.
@@ -68,9 +69,10 @@ func (p *peer) Connect(server int) {
 	p.asks = nil
 	p.client.Unask()
 	timeout := min(max(p.hello.Timeout, minTimeout), maxTimeout)
+	fresh := p.hello.Session == 0 || p.c.world.Like == model.Keeper
 	var err error
 	switch {
-	case p.hello.Session == 0:
+	case fresh:
 		_, err = p.client.Open(server, timeout)
 	case p.hello.Session != p.client.Session() || string(p.hello.Password) != string(password(p.hello.Session)):
 		p.expired(line)
@@ -83,7 +85,7 @@ func (p *peer) Connect(server int) {
 		p.at = line
 		id := p.client.Session()
 		p.greet(line, jute.ConnectResponse{Timeout: timeout, Session: id, Password: password(id), Old: p.hello.Old})
-	case p.client.HasSession() || p.hello.Session == 0:
+	case fresh || p.client.HasSession():
 		line.hangUp()
 	default:
 		p.expired(line)
@@ -222,7 +224,8 @@ func (p *peer) collect() (any, more bool) {
 // and each open session is a client of its own.
 func (p *peer) whose(hello *jute.ConnectRequest) *peer {
 	if hello.Session != 0 {
-		of := func(q *peer) bool { return q.client.Session() == hello.Session }
+		keeper := p.c.world.Like == model.Keeper // which would not end an old connection
+		of := func(q *peer) bool { return q.client.Session() == hello.Session && !(keeper && q.at != nil) }
 		if i := slices.IndexFunc(p.c.peers, of); i >= 0 {
 			return p.c.peers[i]
 		}

@@ -24,6 +24,7 @@ import (
 	"zksim/faults"
 	"zksim/internal/stacks"
 	"zksim/internal/turns"
+	"zksim/model"
 	"zksim/model/history"
 	"zksim/scenarios"
 	"zksim/scenarios/engine"
@@ -66,6 +67,18 @@ func Servers(sizes ...int) Option {
 			}
 		}
 		s.Servers = sizes
+		return nil
+	}
+}
+
+// Like says what the servers behave like: "zookeeper", which is 3.8.0 and the default, "zookeeper-3.9", or "keeper",
+// which is ClickHouse Keeper. There a client that connects again gets another session, and is not told that it has lost
+// the former one, which goes on until its timeout. See docs/keeper.md and docs/releases.md.
+func Like(server string) Option {
+	return func(s *scenarios.Scenario) (err error) {
+		if s.Like, err = model.ParseLike(server); err != nil {
+			return fmt.Errorf("zktest: %w", err)
+		}
 		return nil
 	}
 }

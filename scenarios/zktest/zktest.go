@@ -12,6 +12,7 @@
 package zktest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"time"
 
 	"zksim/faults"
+	"zksim/model"
 	"zksim/model/history"
 	"zksim/scenarios/serve"
 )
@@ -29,6 +31,8 @@ import (
 type Options struct {
 	// Servers is the number of servers, 1 or 3; 0 means 1.
 	Servers int
+	// Like says what the servers behave like: "zookeeper", which "" means, too, "zookeeper-3.9" or "keeper"; see [Like].
+	Like string
 	// Faults is a plan in the language of package faults, such as "lose-reply=1@client=c1,op=create,nth=1". "contract" is
 	// every fault that can happen to code outside of the simulator. A rule, unless it is one of contract, that has not
 	// struck when the test ends makes it fail: what never happened was not tested.
@@ -76,9 +80,13 @@ func Start(t testing.TB, o Options) *Ensemble {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := serve.Start(serve.Options{Nodes: o.Servers, Faults: p, Seed: o.Seed, TickTime: o.TickTime, Lag: o.Lag,
+	like, err := model.ParseLike(cmp.Or(o.Like, model.ZooKeeper.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := serve.Start(serve.Options{Nodes: o.Servers, Like: like, Faults: p, Seed: o.Seed, TickTime: o.TickTime,
 		MinSessionTimeout: o.MinSessionTimeout, MaxSessionTimeout: o.MaxSessionTimeout, ContainerCheck: o.ContainerCheck,
-		MaxPacket: o.MaxPacket, Record: o.Record != ""})
+		Lag: o.Lag, MaxPacket: o.MaxPacket, Record: o.Record != ""})
 	if err != nil {
 		t.Fatal(err)
 	}

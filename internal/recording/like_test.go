@@ -1,0 +1,58 @@
+package recording
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
+	"zksim/scenarios/serve"
+)
+
+// TestARecordingOfServersLikeKeeperIsReplayedThere has a client lose its session and its znode.
+func TestARecordingOfServersLikeKeeperIsReplayedThere(t *testing.T) {
+	t.Parallel()
+	for _, nodes := range []int{1, 3} {
+		r, res := playedAgain(t, serve.Options{Nodes: nodes, Like: model.Keeper}, func(t *testing.T, e *serve.Ensemble) {
+			a := connect(t, e)
+			a.Create("/own", nil, zk.FlagEphemeral, open)
+			if err := e.Strike("lose-reply=1@op=create"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := a.Create("/other", nil, zk.FlagEphemeral, open); err != zk.ErrConnectionClosed {
+				t.Fatal(err)
+			}
+			a.Exists("/own")
+			if err := e.ExpireSession(1<<12 | 1); err != nil {
+				t.Fatal(err)
+			}
+			a.Sync("/")
+			if there, _, err := a.Exists("/own"); there || err != nil {
+				t.Error("the znode of a session that is over", err)
+			}
+			a.Create("/own", nil, zk.FlagEphemeral, open)
+		})
+		if !strings.Contains(res.Verdict.Message, "no such thing") || res.Schedule.Like != model.Keeper ||
+			!slices.Contains(res.Schedule.Names, "lapse c1") {
+			t.Errorf("%v, %q, recorded %q", res.Verdict, res.Schedule.Names, r.Steps)
+		}
+		if got, want := answered(res.History), asRecorded(r); !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("%q\n%q", got, want)
+		}
+	}
+}
+
+// TestARecordingOfServersThatThereAreNotIsRefused reads what a newer version may write.
+func TestARecordingOfServersThatThereAreNotIsRefused(t *testing.T) {
+	text := record(t, serve.Options{Like: model.ZooKeeper39}, func(e *serve.Ensemble) { connect(t, e).Sync("/") })
+	if res := replayed(t, text); res.Schedule.Like != model.ZooKeeper39 || res.Schedule.Servers != 1 {
+		t.Errorf("%+v", res.Schedule)
+	}
+	other := strings.Replace(string(text), `"like":"zookeeper-3.9"`, `"like":"etcd"`, 1)
+	_, err := serve.ReadRecording(strings.NewReader(other))
+	if err == nil || !strings.Contains(err.Error(), `the server is zookeeper, keeper or zookeeper-3.9, not "etcd"`) {
+		t.Error(err)
+	}
+}

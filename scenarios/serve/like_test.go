@@ -1,0 +1,106 @@
+package serve
+
+import (
+	"bytes"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
+)
+
+// owned returns whether /own exists, and its owner, as a connection is told.
+func owned(t *testing.T, sock net.Conn) (bool, int64) {
+	t.Helper()
+	r, _ := ask(t, sock, model.Request{Op: model.OpExists, Path: "/own"})
+	res, err := r.Response(model.OpExists)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Err == model.OK, res.Stat.EphemeralOwner
+}
+
+// TestAServerLikeKeeperDoesNotAskWhichSessionAClientHad connects a client again, whose znode stays until its first
+// session ends.
+func TestAServerLikeKeeperDoesNotAskWhichSessionAClientHad(t *testing.T) {
+	t.Parallel()
+	e := start(t, Options{Like: model.Keeper})
+	first := dial(t, e)
+	w := hello(t, first, 0, make([]byte, 16))
+	ask(t, first, model.Request{Op: model.OpCreate, Path: "/own", ACL: open, Flags: zk.FlagEphemeral})
+	for n := range int64(3) {
+		next := dial(t, e)
+		again := hello(t, next, w.Session+n, e.password(w.Session+n))
+		if again.Session != w.Session+n+1 {
+			t.Fatalf("the session is 0x%x, and was 0x%x", again.Session, w.Session+n)
+		}
+		if _, err := receive(first); err == nil {
+			t.Error("expected the end of the connection before")
+		}
+		first = next
+	}
+	if there, owner := owned(t, first); !there || owner != w.Session {
+		t.Errorf("/own: %v, of 0x%x", there, owner)
+	}
+	if s := e.State().Sessions; len(s) != 4 || s[0].Client != "c1" || s[3].Client != "c1" || s[0].Server != "" ||
+		s[3].Server != "s1" {
+		t.Errorf("%+v", s)
+	}
+	if err := e.ExpireSession(w.Session); err != nil {
+		t.Fatal(err)
+	}
+	if there, _ := owned(t, first); there {
+		t.Error("/own is still there")
+	}
+	if s := e.State().Sessions; len(s) != 3 {
+		t.Errorf("%+v", s)
+	}
+	if err := e.Expire(1); err != nil { // the one that it has now
+		t.Fatal(err)
+	}
+	if _, err := receive(first); err == nil || len(e.State().Sessions) != 2 {
+		t.Errorf("%v, %+v", err, e.State().Sessions)
+	}
+	first = dial(t, e)
+	if other := hello(t, first, w.Session+3, e.password(w.Session+3)); other.Session>>12 != 2 {
+		t.Errorf("a session that is over: %+v", other)
+	}
+	for _, s := range e.State().Sessions {
+		if s.Client == "c1" {
+			e.Expire(1)
+		}
+	}
+	if j := e.Judge(); len(j.Violations) > 0 {
+		t.Errorf("%q", j.Violations)
+	}
+}
+
+// TestTheFormerSessionsAtAKeeperEndByTheClock loses a connection, and waits for the end of its session.
+func TestTheFormerSessionsAtAKeeperEndByTheClock(t *testing.T) {
+	t.Parallel()
+	for _, nodes := range []int{1, 3} {
+		e := start(t, Options{Nodes: nodes, Like: model.Keeper, TickTime: 100 * time.Millisecond, Record: true,
+			Faults: mustPlan(t, "lose-reply=1@op=create,nth=1")})
+		conn := client(t, 10*time.Second, e.Addrs()...)
+		if _, err := conn.Create("/own", nil, zk.FlagEphemeral, open); err != zk.ErrConnectionClosed {
+			t.Fatal(err)
+		}
+		eventually(t, "the former session is over", func() bool {
+			there, _, err := conn.Exists("/own")
+			return err == nil && !there
+		})
+		if s := e.State().Sessions; len(s) != 1 || s[0].Client != "c1" {
+			t.Errorf("%+v", s)
+		}
+		e.Close()
+		var text bytes.Buffer
+		if err := e.WriteRecording(&text); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := ReadRecording(&text); err != nil || r.Like != model.Keeper {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package zktest_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"zksim/model"
+	"zksim/scenarios"
+	"zksim/scenarios/zktest"
+)
+
+// reconnects cuts the connection of a client that owns /own, and looks at what the client meets after that. The znode
+// of a session that is lost goes with that, 10 to 12 seconds after the cut.
+func reconnects(c *zktest.Cluster, keeper bool) {
+	conn := c.Connect()
+	if _, err := conn.Create("/own", nil, zk.FlagEphemeral, open); err == nil {
+		return // else the answer was lost
+	}
+	begin, session := time.Now(), conn.SessionID()
+	exists, stat, err := conn.Exists("/own")
+	if err != nil || !exists || (stat.EphemeralOwner == conn.SessionID()) == keeper {
+		c.Errorf("there %v, owner %v, session %x: %v", exists, stat, conn.SessionID(), err)
+	}
+	if stat.EphemeralOwner != session {
+		c.Errorf("/own belongs to %x, expected %x", stat.EphemeralOwner, session)
+	}
+	_, _, gone, _ := conn.ExistsW("/own")
+	select {
+	case <-gone:
+		if d := time.Since(begin); !keeper || d < 9*time.Second || d > 14*time.Second {
+			c.Errorf("/own is gone after %v", d)
+		}
+		c.Sometimes("the session ends", true)
+	case <-time.After(time.Minute):
+		c.Sometimes("the session goes on", true)
+	}
+	if state := conn.State(); state != zk.StateHasSession {
+		c.Errorf("%v", state)
+	}
+}
+
+func TestAKeeperGivesAnotherSession(t *testing.T) {
+	for i, name := range model.Likes() {
+		t.Run(name, func(t *testing.T) {
+			zktest.Run(t, func(c *zktest.Cluster) { reconnects(c, model.Like(i) == model.Keeper) }, zktest.Like(name),
+				zktest.Faults("lose-reply=1@client=c1,op=create,nth=1"), zktest.Servers(1))
+		})
+	}
+}
+
+func TestHiddenLike(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		conn.Sync("/")
+		session := conn.SessionID()
+		for range 3 {
+			conn.Sync("/")
+		}
+		if session != conn.SessionID() {
+			c.Errorf("another session")
+		}
+	}, zktest.Like("keeper"), zktest.Faults("disconnect=1"))
+}
+
+// TestAFailureOnAKeeperIsRepeatedThere has code fail that relies on its session.
+func TestAFailureOnAKeeperIsRepeatedThere(t *testing.T) {
+	dir := t.TempDir()
+	out := runHidden(t, dir, "TestHiddenLike", "-zksim.seeds", "1-100")
+	expect(t, out, "always: another session", "c1 is connected with session 0x1002")
+	expectRepeated(t, out)
+	files, _ := filepath.Glob(filepath.Join(dir, "testdata/zksim/*/*.txt"))
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		expect(t, string(text), "\nlike keeper\n")
+	}
+	if len(files) != 1 {
+		t.Errorf("%d schedules: %q", len(files), files)
+	}
+}
+
+func TestAServerThatThereIsNotIsAnError(t *testing.T) {
+	want := `zktest: the server is zookeeper, keeper or zookeeper-3.9, not "etcd"`
+	if err := zktest.Like("etcd")(new(scenarios.Scenario)); err == nil || err.Error() != want {
+		t.Errorf("%v", err)
+	}
+}
