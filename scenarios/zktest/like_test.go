@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/checkers"
 	"zksim/model"
 	"zksim/scenarios"
 	"zksim/scenarios/zktest"
@@ -88,4 +89,19 @@ func TestAServerThatThereIsNotIsAnError(t *testing.T) {
 	if err := zktest.Like("etcd")(new(scenarios.Scenario)); err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}
+}
+
+func TestHiddenKeeperLock(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) { holds(c, time.Minute/2) }, zktest.Checkers(checkers.Belief{}),
+		zktest.Faults("disconnect=1"), zktest.Like("keeper"))
+}
+
+// TestALostConnectionLosesTheLockOfGoZookeeperAtAKeeper has no session end but those that the reconnect gave up. With
+// ZooKeeper the lock holds.
+func TestALostConnectionLosesTheLockOfGoZookeeperAtAKeeper(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenKeeperLock", "-zksim.seeds", "1-300"),
+		"belief: c", "believes that it holds")
+	zktest.Run(t, func(c *zktest.Cluster) { holds(c, time.Minute/2) }, zktest.Checkers(checkers.Belief{}),
+		zktest.Faults("disconnect=1"))
 }
