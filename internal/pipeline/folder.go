@@ -11,6 +11,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/internal/files"
+	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 	"zksim/sim"
@@ -155,6 +156,7 @@ type Repeated struct {
 	Verdict checkers.Verdict
 	Names   []string
 	Stack   []string // of a panic
+	History *history.History
 }
 
 // ReplayTwice runs a schedule in two fresh worlds, strictly.
@@ -171,7 +173,7 @@ func ReplayTwice(s *engine.Scenario, schedule engine.Schedule) (Repeated, error)
 		runs[i] = r.Shown()
 	}
 	return Repeated{engine.Parts(runs[0], runs[1]), res.Hash, res.Verdict, res.Schedule.Names,
-		Calls(res.History.PanicStack())}, nil
+		Calls(res.History.PanicStack()), res.History}, nil
 }
 
 // FileName is the name of a scenario as the name of a file or folder.
