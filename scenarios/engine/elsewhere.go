@@ -172,7 +172,6 @@ func (c *Contractor) Run(o *Order) *Reply {
 	h := r.world.History
 	if err == nil {
 		reply.Sight = c.coverage.look(r, &reply.Result)
-		c.coverage.add(&reply.Sight)
 		reply.Unfit = c.words.Unfit(h)
 	}
 	if o.By == BySeed { // the caller has the schedule of its seed

@@ -97,11 +97,13 @@ func TestHiddenKeeperLock(t *testing.T) {
 		zktest.Faults("disconnect=1"), zktest.Like("keeper"))
 }
 
-// TestALostConnectionLosesTheLockOfGoZookeeperAtAKeeper has no session end but those that the reconnect gave up. With
-// ZooKeeper the lock holds.
+// TestALostConnectionLosesTheLockOfGoZookeeperAtAKeeper has no session end but those that the reconnect gave up.
 func TestALostConnectionLosesTheLockOfGoZookeeperAtAKeeper(t *testing.T) {
 	expect(t, runHidden(t, t.TempDir(), "TestHiddenKeeperLock", "-zksim.seeds", "1-300"),
 		"belief: c", "believes that it holds")
+}
+
+func TestALostConnectionLosesNoLockAtZooKeeper(t *testing.T) {
 	zktest.Run(t, func(c *zktest.Cluster) { holds(c, time.Minute/2) }, zktest.Checkers(checkers.Belief{}),
 		zktest.Faults("disconnect=1"))
 }
