@@ -25,21 +25,26 @@ func (r *Recorder) History() (*history.History, error) {
 	h.Outcome = history.Stopped
 	events, gaps := slices.Concat(r.events, r.mute()), r.gaps()
 	r.mu.Unlock()
-	changes := inOrder(h, events)
-	for _, text := range gaps {
-		h.Add(history.Event{Kind: history.Told, Op: gap, Data: text, Step: int32(len(h.Events) + 1)})
-	}
-	return h, wire.Explain(h, changes)
-}
-
-// inOrder adds events to a history, with the changes in the order of their zxids, and returns the changes.
-func inOrder(h *history.History, events []history.Event) (changes []history.Event) {
+	var changes []history.Event
 	for i := range events {
 		if events[i].Kind.IsChange() {
 			changes = append(changes, events[i])
 		}
 	}
 	slices.SortStableFunc(changes, func(a, b history.Event) int { return cmp.Compare(a.Zxid, b.Zxid) })
+	h.Events = events
+	err := wire.Explain(h, changes)
+	h.Events = nil
+	inOrder(h, events, changes)
+	for _, text := range gaps {
+		h.Add(history.Event{Kind: history.Told, Op: gap, Data: text, Step: int32(len(h.Events) + 1)})
+	}
+	return h, err
+}
+
+// inOrder adds events to a history, with the changes in the order of their zxids. No change comes before its request:
+// if not all changes are heard, a notification may have the zxid of a later one.
+func inOrder(h *history.History, events, changes []history.Event) {
 	told := 0
 	add := func(e history.Event) {
 		e.Step = int32(len(h.Events) + 1)
@@ -50,7 +55,8 @@ func inOrder(h *history.History, events []history.Event) (changes []history.Even
 		if e.Kind.IsChange() {
 			continue
 		}
-		for ; e.Kind == history.Reply && told < len(changes) && changes[told].Zxid <= e.Zxid; told++ {
+		tells := e.Kind == history.Reply || e.Kind == history.Notify
+		for ; tells && told < len(changes) && changes[told].Zxid <= e.Zxid && int(changes[told].Step) < i; told++ {
 			add(changes[told])
 		}
 		add(*e)
@@ -59,7 +65,6 @@ func inOrder(h *history.History, events []history.Event) (changes []history.Even
 		add(e)
 	}
 	h.Steps = len(h.Events)
-	return changes
 }
 
 // Judge judges what was heard so far. See [ParseGuard] for the guards.

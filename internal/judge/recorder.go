@@ -62,6 +62,7 @@ func (r *Recorder) add(e history.Event) {
 // call is an unanswered request.
 type call struct {
 	xid    int32
+	at     int32 // position of its event
 	object int32 // for the judge of znodes; 0: it ignores the call
 	word   string
 	size   int
@@ -211,6 +212,7 @@ func (c *Connection) request(packet []byte) error {
 				Session: c.session})
 		}
 	}
+	x.at = int32(len(c.r.events))
 	c.r.add(history.Event{Kind: history.Call, Client: c.client, Op: sim.OpName(&q), Path: q.Path, Session: c.session})
 	c.closing = q.Op == model.OpCloseSession
 	c.open = append(c.open, x)
@@ -319,11 +321,11 @@ func (c *Connection) answered(x *call, a *jute.Reply) error {
 			return err
 		}
 		refusal = x.Refusal(&res)
-		c.changes(&x.request, &res, a.Zxid)
+		c.changes(&x.request, &res, history.Event{Client: c.client, Zxid: a.Zxid, Step: x.at})
 	}
 	switch {
 	case x.Op == model.OpCloseSession && a.Err == model.OK:
-		c.ended(a.Zxid)
+		c.ended(a.Zxid, x.at)
 	case x.Op == model.OpSync && a.Err != model.OK:
 		c.unsynced()
 	}
@@ -365,9 +367,10 @@ func (c *Connection) unsynced() {
 // does not know it yet, or follows such a server. It answers a sync by itself, so what it returns to a read may be old.
 const epochBits = 32
 
-// changes records the txns of a request that was carried out.
-func (c *Connection) changes(q *model.Request, res *model.Response, zxid int64) {
-	e := history.Event{Client: c.client, Path: q.Path, Zxid: zxid}
+// changes records the txns of a request that was carried out. Until the end, the Step of a change is the position of the
+// event of its request. e has what the changes of one request have in common.
+func (c *Connection) changes(q *model.Request, res *model.Response, e history.Event) {
+	e.Path = q.Path
 	switch q.Op {
 	case model.OpCreate, model.OpCreate2, model.OpCreateContainer, model.OpCreateTTL:
 		e.Kind, e.Path, e.Data = history.Created, res.Path, string(q.Data)
@@ -385,7 +388,7 @@ func (c *Connection) changes(q *model.Request, res *model.Response, zxid int64) 
 			return
 		}
 		for i := range min(len(q.Ops), len(res.Results)) {
-			c.changes(&q.Ops[i], &res.Results[i], zxid)
+			c.changes(&q.Ops[i], &res.Results[i], e)
 		}
 		return
 	default:

@@ -174,12 +174,13 @@ func (c *Connection) expired(id int64) {
 	}
 }
 
-// ended records that a client has closed its session, and deletes its ephemerals.
-func (c *Connection) ended(zxid int64) {
+// ended records that a client has closed its session, and deletes its ephemerals. The event of its request is at a
+// position.
+func (c *Connection) ended(zxid int64, at int32) {
 	s := c.r.sessions[c.session]
 	if s != nil {
 		for _, path := range slices.Sorted(maps.Keys(s.owns)) {
-			c.r.add(history.Event{Kind: history.Deleted, Path: path, Zxid: zxid, Session: c.session})
+			c.r.add(history.Event{Kind: history.Deleted, Path: path, Zxid: zxid, Session: c.session, Step: at})
 			c.r.disowns(path)
 		}
 		s.open = nil

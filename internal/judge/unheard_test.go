@@ -28,6 +28,10 @@ func (t *talk) tell(xid int32, op model.Op, res model.Response) {
 
 func (t *talk) done(q model.Request, res model.Response) { t.tell(t.ask(q), q.Op, res) }
 
+func (t *talk) notified(what zk.EventType, path string) {
+	t.c.Received(frame(jute.AppendEvent(nil, model.Event{Type: what, Path: path}, jute.NoZxid)))
+}
+
 func creating(path, data string, flags int32) model.Request {
 	return model.Request{Op: model.OpCreate, Path: path, Data: []byte(data), Flags: flags,
 		ACL: zk.WorldACL(zk.PermAll)}
@@ -165,12 +169,17 @@ func TestAChangeWakesThoseThatListByEitherOperation(t *testing.T) {
 	a := &talk{c: attached(r, 1)}
 	a.done(creating("/l", "", 0), model.Response{Path: "/l", Zxid: 3})
 	a.done(creating("/l/lock-0000000000", "", 0), model.Response{Path: "/l/lock-0000000000", Zxid: 4})
+	var list []*talk
 	for i, op := range []model.Op{model.OpGetChildren, model.OpGetChildren2} {
 		b := &talk{c: attached(r, int64(i+2))}
 		b.done(model.Request{Op: op, Path: "/l", Watch: true}, model.Response{Children: []string{"lock-0000000000"}, Zxid: 4})
-		b.c.Received(frame(jute.AppendEvent(nil, model.Event{Type: zk.EventNodeChildrenChanged, Path: "/l"}, -1)))
+		list = append(list, b)
 	}
-	a.done(model.Request{Op: model.OpDelete, Path: "/l/lock-0000000000", Version: -1}, model.Response{Zxid: 5})
+	deletion := a.ask(model.Request{Op: model.OpDelete, Path: "/l/lock-0000000000", Version: -1})
+	for _, b := range list {
+		b.notified(zk.EventNodeChildrenChanged, "/l")
+	}
+	a.tell(deletion, model.OpDelete, model.Response{Zxid: 5})
 	j, _, err := r.Judge(nil)
 	for _, want := range []string{"2 watches on the whole folder", "at most 2 by one change (deleted "} {
 		if facts := strings.Join(j.Facts, "\n"); err != nil || !strings.Contains(facts, want) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -55,6 +56,7 @@ type causes struct {
 	set         map[watch]int64             // watches, and the zxid at which each was set
 	kept        map[watch]int64             // persistent watches, and the zxid from which each reports changes
 	told        map[event]int               // how many of the changes were passed, for persistent watches
+	now         int32                       // what has a higher Step was not asked for yet
 }
 
 type watch struct {
@@ -73,7 +75,7 @@ type event struct {
 // newCauses returns the causes for changes, which are in the order of their zxids.
 func newCauses(changes []history.Event) *causes {
 	c := &causes{changes: changes, data: map[string][]*history.Event{}, child: map[string][]*history.Event{},
-		set: map[watch]int64{}, kept: map[watch]int64{}, told: map[event]int{}}
+		set: map[watch]int64{}, kept: map[watch]int64{}, told: map[event]int{}, now: math.MaxInt32}
 	for i := range c.changes {
 		e := &c.changes[i]
 		c.data[e.Path] = append(c.data[e.Path], e)
@@ -162,7 +164,7 @@ func (c *causes) next(e *history.Event) int64 {
 	}
 	at := event{e.Client, e.Op, e.Path}
 	k := sort.Search(len(list), func(k int) bool { return list[k].Zxid > since })
-	for k = max(k, c.told[at]); k < len(list); k++ {
+	for k = max(k, c.told[at]); k < len(list) && list[k].Step <= c.now; k++ {
 		if told(list[k], e.Op == "child", e.Path) == e.Op {
 			c.told[at] = k + 1
 			return list[k].Zxid
@@ -200,20 +202,22 @@ func (c *causes) first(w watch, since int64) *history.Event {
 		list = c.child[w.path]
 	}
 	k := sort.Search(len(list), func(k int) bool { return list[k].Zxid > since })
-	if k == len(list) {
+	if k == len(list) || list[k].Step > c.now {
 		return nil
 	}
 	return list[k]
 }
 
 // Explain gives the notifications of a run the zxids of their changes. The changes are known from elsewhere, and in the
-// order of their zxids. What a server tells a client that has reconnected is about no particular change: its zxid stays
-// 0.
+// order of their zxids. The Step of each is the position of its request in the history, or 0. What a server tells a
+// client that has reconnected is about no particular change: its zxid stays 0. So does that of a notification before
+// the requests of all changes that could explain it, as when a session has ended and no packet tells what went with it.
 func Explain(h *history.History, changes []history.Event) error {
 	c := newCauses(changes)
 	catchingUp, several := map[int32]bool{}, map[int32]bool{}
 	for i := range h.Events {
 		e := &h.Events[i]
+		c.now = int32(i)
 		switch {
 		case e.Kind == history.Session && e.Version > 0: // it is unknown which watches belong to that connection
 			several[e.Client] = true
