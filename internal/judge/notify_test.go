@@ -72,3 +72,16 @@ func TestAChangeThatWasNotAskedForYetWakesNobody(t *testing.T) {
 		}
 	}
 }
+
+func TestARecursiveWatchTellsOfZnodesBelow(t *testing.T) {
+	r := NewRecorder()
+	a, b := &talk{c: attached(r, 1)}, &talk{c: attached(r, 2)}
+	b.done(model.Request{Op: model.OpAddWatch, Path: "/", Mode: 1}, model.Response{Zxid: 3})
+	create := a.ask(creating("/l", "", 0))
+	b.notified(zk.EventNodeCreated, "/l")
+	a.tell(create, model.OpCreate, model.Response{Path: "/l", Zxid: 4})
+	const want = "herd: 1 notification, at most 1 by one change (created /l)"
+	if j, _, err := r.Judge(nil); err != nil || !slices.Contains(j.Facts, want) {
+		t.Errorf("%q, %v, want %q", j.Facts, err, want)
+	}
+}

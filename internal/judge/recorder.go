@@ -330,7 +330,7 @@ func (c *Connection) answered(x *call, a *jute.Reply) error {
 		c.unsynced()
 	}
 	reply := history.Event{Kind: history.Reply, Client: c.client, Op: sim.OpName(&x.request), Path: x.Path, Zxid: a.Zxid,
-		Err: refusal.Err(), Session: c.session}
+		Err: refusal.Err(), Session: c.session, Value: int64(x.Mode)}
 	if x.Op == model.OpGetChildren || x.Op == model.OpGetChildren2 {
 		reply.Data = strings.Join(res.Children, "/")
 	}
@@ -367,8 +367,8 @@ func (c *Connection) unsynced() {
 // does not know it yet, or follows such a server. It answers a sync by itself, so what it returns to a read may be old.
 const epochBits = 32
 
-// changes records the txns of a request that was carried out. Until the end, the Step of a change is the position of the
-// event of its request. e has what the changes of one request have in common.
+// changes records the txns of a request that was carried out. Until the history is made, the Step of a change is the
+// position of its request. e has what the changes of one request have in common.
 func (c *Connection) changes(q *model.Request, res *model.Response, e history.Event) {
 	e.Path = q.Path
 	switch q.Op {

@@ -54,15 +54,21 @@ type causes struct {
 	changes     []history.Event
 	data, child map[string][]*history.Event // changes that fire a watch on that path, in order
 	set         map[watch]int64             // watches, and the zxid at which each was set
-	kept        map[watch]int64             // persistent watches, and the zxid from which each reports changes
-	told        map[event]int               // how many of the changes were passed, for persistent watches
-	now         int32                       // what has a higher Step was not asked for yet
+	kept        map[watch]persistent
+	told        map[event]int // how many of the changes were passed, for persistent watches
+	now         int32         // what has a higher Step was not asked for yet
 }
 
 type watch struct {
 	client int32
 	child  bool
 	path   string
+}
+
+// persistent is a watch that stays.
+type persistent struct {
+	since     int64 // zxid from which it reports changes
+	recursive bool  // also those of znodes below
 }
 
 // event is what a notification says.
@@ -75,7 +81,7 @@ type event struct {
 // newCauses returns the causes for changes, which are in the order of their zxids.
 func newCauses(changes []history.Event) *causes {
 	c := &causes{changes: changes, data: map[string][]*history.Event{}, child: map[string][]*history.Event{},
-		set: map[watch]int64{}, kept: map[watch]int64{}, told: map[event]int{}, now: math.MaxInt32}
+		set: map[watch]int64{}, kept: map[watch]persistent{}, told: map[event]int{}, now: math.MaxInt32}
 	for i := range c.changes {
 		e := &c.changes[i]
 		c.data[e.Path] = append(c.data[e.Path], e)
@@ -93,9 +99,8 @@ func newCauses(changes []history.Event) *causes {
 
 // drop removes the watches of a client.
 func (c *causes) drop(client int32) {
-	for _, m := range []map[watch]int64{c.set, c.kept} {
-		maps.DeleteFunc(m, func(w watch, _ int64) bool { return w.client == client })
-	}
+	maps.DeleteFunc(c.set, func(w watch, _ int64) bool { return w.client == client })
+	maps.DeleteFunc(c.kept, func(w watch, _ persistent) bool { return w.client == client })
 }
 
 // see follows the watches of a client, and gives a notification its zxid.
@@ -114,19 +119,51 @@ func (c *causes) see(e *history.Event) error {
 				c.set[w] = e.Zxid
 			}
 		case "addWatch":
-			c.kept[watch{e.Client, false, e.Path}] = e.Zxid
+			c.stays(e)
+		case "removeWatches":
+			c.removed(e)
 		}
 	}
 	return nil
 }
 
+// The modes of addWatch and removeWatches, as in [model.Request].
+const (
+	recursively = 1
+	ofChildren  = 1
+	ofData      = 2
+)
+
+// stays notes a persistent watch. A recursive one reports no children as such.
+func (c *causes) stays(e *history.Event) {
+	recursive := e.Value == recursively
+	c.kept[watch{e.Client, false, e.Path}] = persistent{e.Zxid, recursive}
+	if !recursive {
+		c.kept[watch{e.Client, true, e.Path}] = persistent{e.Zxid, false}
+	}
+}
+
+// removed forgets the watches that a client has removed.
+func (c *causes) removed(e *history.Event) {
+	for child, other := range map[bool]int64{false: ofChildren, true: ofData} { // order-free
+		if e.Value != other {
+			w := watch{e.Client, child, e.Path}
+			delete(c.set, w)
+			delete(c.kept, w)
+		}
+	}
+}
+
 // again notes that a client's watches were set again: it has been told of earlier changes, or never will be.
 func (c *causes) again(e *history.Event) {
-	for _, m := range []map[watch]int64{c.set, c.kept} {
-		for w, zxid := range m { // order-free
-			if w.client == e.Client {
-				m[w] = max(zxid, e.Zxid)
-			}
+	for w, zxid := range c.set { // order-free
+		if w.client == e.Client {
+			c.set[w] = max(zxid, e.Zxid)
+		}
+	}
+	for w, x := range c.kept { // order-free
+		if w.client == e.Client {
+			c.kept[w] = persistent{max(x.since, e.Zxid), x.recursive}
 		}
 	}
 }
@@ -176,12 +213,16 @@ func (c *causes) next(e *history.Event) int64 {
 // since returns the zxid from which persistent watches send a client such notifications. Notifications of children come
 // only from a watch on that znode, the others also from recursive watches above it.
 func (c *causes) since(e *history.Event) (zxid int64, ok bool) {
+	if e.Op == "child" {
+		x, is := c.kept[watch{e.Client, true, e.Path}]
+		return x.since, is
+	}
 	for path := e.Path; ; path = model.ParentPath(path) {
 		x, is := c.kept[watch{e.Client, false, cmp.Or(path, "/")}]
-		if is && (!ok || x < zxid) {
-			zxid, ok = x, true
+		if is && (x.recursive || path == e.Path) && (!ok || x.since < zxid) {
+			zxid, ok = x.since, true
 		}
-		if path == "" || e.Op == "child" {
+		if path == "" {
 			return zxid, ok
 		}
 	}

@@ -42,7 +42,14 @@ func TestAWatchThatStaysTellsOfOneChangeAfterTheOther(t *testing.T) {
 		return history.Event{Kind: history.Notify, Client: 1, Op: op, Path: path, Zxid: zxid}
 	}
 	set := history.Event{Kind: history.Reply, Client: 1, Op: "addWatch", Path: "/a", Zxid: 3}
-	at := func(path string) (e history.Event) { e = set; e.Path = path; return e }
+	at := func(path string) (e history.Event) { e = set; e.Path, e.Value = path, recursively; return e }
+	above := history.Event{Kind: history.Reply, Client: 1, Op: "addWatch", Path: "/", Zxid: 3}
+	removed := func(mode, zxid int64) history.Event {
+		return history.Event{Kind: history.Reply, Client: 1, Op: "removeWatches", Path: "/a", Zxid: zxid, Value: mode}
+	}
+	got := func(zxid int64) history.Event {
+		return history.Event{Kind: history.Reply, Client: 1, Op: "getW", Path: "/a", Zxid: zxid}
+	}
 	changes := []history.Event{{Kind: history.Changed, Path: "/a", Zxid: 2}, {Kind: history.Changed, Path: "/a", Zxid: 4},
 		{Kind: history.Created, Path: "/a/b", Zxid: 5}, {Kind: history.Created, Path: "/a/c", Zxid: 5},
 		{Kind: history.Changed, Path: "/a", Zxid: 6}, {Kind: history.Deleted, Path: "/a/b", Zxid: 7},
@@ -55,7 +62,11 @@ func TestAWatchThatStaysTellsOfOneChangeAfterTheOther(t *testing.T) {
 		"set again": {set, {Kind: history.Session, Client: 1, Op: zk.StateHasSession.String()},
 			{Kind: history.Call, Client: 1, Op: "setWatches2"},
 			{Kind: history.Reply, Client: 1, Op: "setWatches2", Zxid: 4}, told("changed", "/a", 6)},
-		"of another": {at("/b"), told("changed", "/a", 0)},
+		"of another":                {at("/b"), told("changed", "/a", 0)},
+		"not of this one":           {above, told("changed", "/a", 0)},
+		"removed":                   {set, removed(3, 5), got(5), told("changed", "/a", 6)},
+		"... and the children stay": {set, removed(ofData, 5), got(5), told("changed", "/a", 6), told("child", "/a", 5)},
+		"a watch of data removed":   {got(3), removed(ofData, 5), got(5), told("changed", "/a", 6)},
 		"of an ended session": {set, {Kind: history.Session, Client: 1, Op: zk.StateExpired.String()},
 			told("changed", "/a", 0)},
 	} {
