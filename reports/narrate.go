@@ -234,6 +234,8 @@ func session(e *history.Event) string {
 		return c + " notices that it is disconnected"
 	case "StateExpired":
 		return c + " learns that its session has expired"
+	case history.Closed:
+		return c + " has closed its session"
 	}
 	return c + ": " + e.Op
 }

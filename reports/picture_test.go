@@ -238,6 +238,7 @@ func TestBarsEndWithWhatEndsThem(t *testing.T) {
 			{Kind: history.Acquired, Client: 1, Object: 2, Step: 8, Path: "/m"},
 			{Kind: history.Lost, Client: 1, Object: 1, Step: 9},
 			{Kind: history.Crashed, Client: 1, Step: 10},
+			{Kind: history.Session, Client: 2, Op: history.Closed, Step: 11},
 		}}}
 	var got []string
 	s := newSpans(f)
@@ -246,7 +247,8 @@ func TestBarsEndWithWhatEndsThem(t *testing.T) {
 			got = append(got, fmt.Sprintf("c%d %d-%d %s %s", x.client, x.from, x.to, x.class, x.text))
 		}
 	}
-	want := []string{"c1 1-7 connected ", "c1 7-10 deceived ", "c1 10-12 crashed ", "c1 7-9 belief holds /n-0000000001",
+	want := []string{"c1 1-7 connected ", "c1 7-10 deceived ", "c1 10-12 crashed ",
+		"c2 11-12 disconnected ", "c1 7-9 belief holds /n-0000000001",
 		"c1 8-10 belief holds /m",
 		"c1 1-10 operation lock", "c1 2-6 call refused existsW /a", "c1 2-4 call existsW /ab", "c1 3-5 call create /n-",
 		"c2 6-7 call lost delete /b", "c2 7-12 stuck waits for /a"}

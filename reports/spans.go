@@ -128,6 +128,8 @@ func (s *spans) session(e *history.Event) {
 		class, title = "disconnected", "disconnected"
 	case e.Op == "StateExpired":
 		class, title = "disconnected", "its session has expired"
+	case e.Op == history.Closed:
+		class, title = "disconnected", "it has closed its session"
 	}
 	end(s.sessions, e, every)
 	s.sessions = begin(s.sessions, e, class, "", client(e.Client)+": "+title)

@@ -108,7 +108,7 @@ func TestAPatternThatIsNoneIsAnErrorThatSaysWhatThereIs(t *testing.T) {
 		{"call crate", `call has no "crate", expected one of `},
 		{"invoke locks", `invoke has no "locks", expected one of lock, unlock; did you mean lock?`},
 		{"notify gone", `notify has no "gone", expected one of created, deleted, changed, child, unwatched`},
-		{"session gone", `session has no "gone", expected one of disconnected, hassession, expired`},
+		{"session gone", `session has no "gone", expected one of disconnected, hassession, expired, closed`},
 		{"fault loss", `fault has no "loss", expected one of lose-request, `},
 		{"acquired lock", `acquired takes a client and a path, and no word, not "lock"`},
 		{"lose-reply lock", `lose-reply takes a client and no word, not "lock"`},

@@ -57,8 +57,9 @@ var primaries = sync.OnceValue(func() []primary {
 			list = append(list, primary{name: f.Name, class: faultWord})
 		}
 	}
-	for _, s := range []zk.State{zk.StateDisconnected, zk.StateHasSession, zk.StateExpired} {
-		list = append(list, primary{name: stateName(s.String()), class: stateWord})
+	for _, s := range []string{zk.StateDisconnected.String(), zk.StateHasSession.String(), zk.StateExpired.String(),
+		history.Closed} {
+		list = append(list, primary{name: stateName(s), class: stateWord})
 	}
 	w := sim.NewWorld() // it names its transitions
 	defer w.Close()

@@ -185,8 +185,5 @@ func (c *Connection) ended(zxid int64, at int32) {
 		}
 		s.open = nil
 	}
-	c.r.add(history.Event{Kind: history.Session, Client: c.client, Op: closed, Session: c.session})
+	c.r.add(history.Event{Kind: history.Session, Client: c.client, Op: history.Closed, Session: c.session})
 }
-
-// closed is the state, in the history of a recorder, of a session that its client has closed.
-const closed = "StateClosed"

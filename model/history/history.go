@@ -61,6 +61,9 @@ const (
 	Disconnected = "disconnected"
 )
 
+// Closed is [Event.Op] of the Session whose client has closed it. Only the recordings of real traffic have this.
+const Closed = "StateClosed"
+
 // String returns the name used in history.jsonl.
 func (k Kind) String() string { return kindNames[k] }
 
