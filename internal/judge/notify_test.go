@@ -85,3 +85,13 @@ func TestARecursiveWatchTellsOfZnodesBelow(t *testing.T) {
 		t.Errorf("%q, %v, want %q", j.Facts, err, want)
 	}
 }
+
+// The views find the call of an answer by what both have in common.
+func TestTheModeOfAWatchIsNothingThatIsAskedOrAnswered(t *testing.T) {
+	r := NewRecorder()
+	(&talk{c: attached(r, 1)}).done(model.Request{Op: model.OpAddWatch, Path: "/", Mode: 1}, model.Response{Zxid: 3})
+	h, err := r.History()
+	if n := len(h.Events); err != nil || h.Events[n-1].Value != h.Events[n-2].Value || h.Events[n-1].Version != 1 {
+		t.Errorf("%v, %v", h.Events, err)
+	}
+}

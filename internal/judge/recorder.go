@@ -330,7 +330,7 @@ func (c *Connection) answered(x *call, a *jute.Reply) error {
 		c.unsynced()
 	}
 	reply := history.Event{Kind: history.Reply, Client: c.client, Op: sim.OpName(&x.request), Path: x.Path, Zxid: a.Zxid,
-		Err: refusal.Err(), Session: c.session, Value: int64(x.Mode)}
+		Err: refusal.Err(), Session: c.session, Version: x.Mode}
 	if x.Op == model.OpGetChildren || x.Op == model.OpGetChildren2 {
 		reply.Data = strings.Join(res.Children, "/")
 	}

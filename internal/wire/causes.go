@@ -136,7 +136,7 @@ const (
 
 // stays notes a persistent watch. A recursive one reports no children as such.
 func (c *causes) stays(e *history.Event) {
-	recursive := e.Value == recursively
+	recursive := e.Version == recursively
 	c.kept[watch{e.Client, false, e.Path}] = persistent{e.Zxid, recursive}
 	if !recursive {
 		c.kept[watch{e.Client, true, e.Path}] = persistent{e.Zxid, false}
@@ -145,8 +145,8 @@ func (c *causes) stays(e *history.Event) {
 
 // removed forgets the watches that a client has removed.
 func (c *causes) removed(e *history.Event) {
-	for child, other := range map[bool]int64{false: ofChildren, true: ofData} { // order-free
-		if e.Value != other {
+	for child, other := range map[bool]int32{false: ofChildren, true: ofData} { // order-free
+		if e.Version != other {
 			w := watch{e.Client, child, e.Path}
 			delete(c.set, w)
 			delete(c.kept, w)

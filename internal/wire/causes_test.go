@@ -42,10 +42,11 @@ func TestAWatchThatStaysTellsOfOneChangeAfterTheOther(t *testing.T) {
 		return history.Event{Kind: history.Notify, Client: 1, Op: op, Path: path, Zxid: zxid}
 	}
 	set := history.Event{Kind: history.Reply, Client: 1, Op: "addWatch", Path: "/a", Zxid: 3}
-	at := func(path string) (e history.Event) { e = set; e.Path, e.Value = path, recursively; return e }
+	at := func(path string) (e history.Event) { e = set; e.Path, e.Version = path, recursively; return e }
 	above := history.Event{Kind: history.Reply, Client: 1, Op: "addWatch", Path: "/", Zxid: 3}
-	removed := func(mode, zxid int64) history.Event {
-		return history.Event{Kind: history.Reply, Client: 1, Op: "removeWatches", Path: "/a", Zxid: zxid, Value: mode}
+	removed := func(mode int32, zxid int64) history.Event {
+		return history.Event{Kind: history.Reply, Client: 1, Op: "removeWatches", Path: "/a", Zxid: zxid,
+			Version: mode}
 	}
 	got := func(zxid int64) history.Event {
 		return history.Event{Kind: history.Reply, Client: 1, Op: "getW", Path: "/a", Zxid: zxid}

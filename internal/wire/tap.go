@@ -200,6 +200,6 @@ func (t *Tap) answer(packet []byte) error {
 		}
 	}
 	t.Hear(history.Event{Kind: history.Reply, Client: t.Client, Op: sim.OpName(&q.Request), Path: path, Zxid: a.Zxid,
-		Err: refusal.Err(), Value: int64(q.Mode)})
+		Err: refusal.Err(), Version: q.Mode})
 	return err
 }
