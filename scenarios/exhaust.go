@@ -1,9 +1,13 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"zksim/scenarios/engine"
+	"zksim/scenarios/prove"
+	"zksim/sim"
 )
 
 // SearchBounds are the bounds of [Exhaust].
@@ -14,8 +18,8 @@ const bySearch = "search"
 
 // Exhaust runs a scenario under every schedule that differs from a fair one by at most as many faults and delays as the
 // bounds say: see [SearchBounds]. It is for code whose states cannot be remembered. The test fails when something does
-// not hold, as in [Check], when the bounds are not closed, when runs of the same choices differ, when a sentence of
-// Process.Sometimes holds in no run, and when a rule of the plan can strike in none.
+// not hold, as in [Check], when the code leaves the simulator, when the bounds are not closed, when runs of the same
+// choices differ, when a sentence of Process.Sometimes holds in no run, and when a rule of the plan can strike in none.
 func Exhaust(t T, s Scenario, b SearchBounds) {
 	t.Helper()
 	if file := scheduleFlag.String(); file != "" {
@@ -31,7 +35,8 @@ func Exhaust(t T, s Scenario, b SearchBounds) {
 	says := x.String()
 	switch {
 	case err != nil:
-		t.Fatalf("%s: %v", s.Name, err)
+		r.unfit(err)
+		t.Fatalf("%s", named(&s, err))
 	case x.Failure != nil && s.Broken():
 		r.to(engine.Caught, says)
 		t.Logf("%s caught by %s, %s", s.Name, x.Failure.Verdict.Checker, says)
@@ -58,6 +63,28 @@ func Exhaust(t T, s Scenario, b SearchBounds) {
 		r.to(engine.Held, says)
 		t.Logf("%s held in %s", s.Name, says)
 	}
+}
+
+// unfit sets what a test came to if the code makes no runs that say anything.
+func (r *record) unfit(err error) {
+	if m, ok := errors.AsType[*sim.Misuse](err); ok {
+		r.to(engine.Misused, "misuse: "+m.Message)
+	} else if _, ok := errors.AsType[*prove.Unstable](err); ok || errors.Is(err, engine.ErrNondeterministic) {
+		r.to(engine.Nondeterministic, err.Error())
+	} else {
+		r.row.Says = err.Error()
+	}
+}
+
+// named returns the text of an error that names the scenario. Some errors begin with its name.
+func named(s *Scenario, err error) string {
+	text := err.Error()
+	for _, end := range []string{": ", ", "} {
+		if strings.HasPrefix(text, s.Name+end) {
+			return text
+		}
+	}
+	return s.Name + ": " + text
 }
 
 // joined joins two clauses; the second may be empty.

@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"zksim/scenarios/engine"
 	"zksim/scenarios/herd"
 	"zksim/scenarios/prove"
-	"zksim/sim"
 )
 
 // Bounds say how much of a scenario Prove explores. "go doc zksim/scenarios/prove Bounds" says more of each field, and
@@ -82,16 +80,14 @@ func (r *record) proved(t T, b Bounds, limit time.Duration) bool {
 	ctx, cancel := within(t, limit)
 	defer cancel()
 	x, err := prove.Prove(ctx, sc, prove.Options{Reductions: prove.Every, Memory: proofMemory})
-	if m, ok := errors.AsType[*sim.Misuse](err); ok {
-		r.to(engine.Misused, "misuse: "+m.Message)
-	} else if err != nil {
-		r.row.Says = err.Error()
+	if err != nil {
+		r.unfit(err)
 	} else {
 		r.is(pipeline.Proved(s, &x), byProve)
 	}
 	switch status := pipeline.StatusOf(r.row); {
 	case err != nil:
-		t.Fatalf("%s: %s", s.Name, strings.TrimPrefix(err.Error(), s.Name+": ")) // some errors begin with it
+		t.Fatalf("%s", named(s, err))
 	case status == engine.Violation:
 		judged, found := pipeline.Found(s, &x)
 		r.s = judged

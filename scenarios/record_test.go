@@ -2,11 +2,13 @@ package scenarios_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"zksim/checkers"
 	"zksim/model/history"
@@ -116,6 +118,36 @@ func TestUntilATestEndsItsFolderSaysSo(t *testing.T) {
 	file = "out/my.lock/scenario.json"
 	if outFlag(t, "out", tests["scenario.json"]); !strings.Contains(while, `"violated"`) {
 		t.Errorf("after a test that has failed: %s", while)
+	}
+}
+
+// A search that says nothing, because of what the code is, has a row of its own kind.
+func TestTheIndexTellsWhySearchesSayNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	napper := scenarios.Scenario{Name: "my/napper", Clients: 2, Program: func(*scenarios.Process) {
+		time.Sleep(time.Hour) //zksim:ignore this is to be found
+	}}
+	turns := 0
+	fickle := scenarios.Scenario{Name: "my/fickle", Clients: 2, Program: func(p *scenarios.Process) {
+		turns++
+		p.Conn.Exists(fmt.Sprintf("/%d", turns))
+	}}
+	for _, x := range []struct {
+		s          scenarios.Scenario
+		fatal, row string
+	}{
+		{napper, "my/napper, seed 1: c", "misused</span><p>misuse: c"},
+		{fickle, "my/fickle: ", "nondeterministic</span><p>"},
+	} {
+		for name, f := range map[string]func(t *fakeT){
+			"prove":  func(t *fakeT) { scenarios.Prove(t, x.s) },
+			"search": func(t *fakeT) { scenarios.Exhaust(t, x.s, scenarios.SearchBounds{Delays: 1}) },
+		} {
+			if f := outFlag(t, "out", f); !strings.HasPrefix(f.fatal, x.fatal) || strings.Count(f.fatal, x.s.Name) != 1 {
+				t.Errorf("%s: %+v", name, f)
+			}
+			indexHas(t, "out", fmt.Sprintf("<tr id=%q>", x.s.Name+":"+name), x.row)
+		}
 	}
 }
 

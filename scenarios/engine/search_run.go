@@ -44,13 +44,19 @@ func (x *Searched) String() string {
 
 // Exhaust searches a scenario within bounds, with the whole plan and the first of its sizes of ensembles. Schedules
 // that differ at the fewest steps come first. It ends with the first failure, after the runs that the bounds allow, and
-// when ctx is done.
+// when ctx is done. It fails like [Run] when client code leaves the simulator or ends its goroutine, and like [Strict],
+// with which it begins.
 func Exhaust(ctx context.Context, s *Scenario, b Bounds) (Searched, error) {
 	if err := s.Valid(); err != nil {
 		return Searched{}, err
 	}
 	if err := b.valid(); err != nil {
 		return Searched{}, err
+	}
+	if s.Outside == nil {
+		if err := Strict(ctx, s, 0); err != nil {
+			return Searched{}, err
+		}
 	}
 	b.Runs = cmp.Or(b.Runs, UsualRuns)
 	p := s.NewSchedule(0)
@@ -59,9 +65,10 @@ func Exhaust(ctx context.Context, s *Scenario, b Bounds) (Searched, error) {
 	}
 	p.Order, p.Faults = 1, s.Faults
 	x := Searched{Bounds: b, Servers: p.Servers, seen: newCoverer(s), words: checkers.VocabularyOf(s.Judges(), s.Words)}
-	runners := make([]*Runner, runtime.GOMAXPROCS(0))
+	runners, guard := make([]*Runner, runtime.GOMAXPROCS(0)), NewGuard(0)
 	for i := range runners {
 		runners[i] = NewRunner()
+		guard.Watch(runners[i])
 		defer runners[i].Close()
 	}
 	for level := []branch{{}}; ; {
@@ -70,7 +77,7 @@ func Exhaust(ctx context.Context, s *Scenario, b Bounds) (Searched, error) {
 			return x, nil
 		}
 		left := b.Runs - x.Made
-		next, err := x.level(ctx, p, level[:min(len(level), left)], runners)
+		next, err := x.level(ctx, p, level[:min(len(level), left)], runners, guard)
 		if err != nil || x.Failure != nil || ctx.Err() != nil || len(level) > left {
 			return x, err
 		}
@@ -91,27 +98,12 @@ type found struct {
 
 // level runs branches that differ at equally many steps, and returns those that differ at one step more.
 func (x *Searched) level(
-	ctx context.Context, p Schedule, level []branch, runners []*Runner,
+	ctx context.Context, p Schedule, level []branch, runners []*Runner, guard *Guard,
 ) (next []branch, err error) {
-	all := make([]found, len(level))
-	var turn atomic.Int64
-	var failed atomic.Bool
-	var wg sync.WaitGroup
-	for _, r := range runners {
-		wg.Go(func() {
-			for ctx.Err() == nil && !failed.Load() {
-				i := int(turn.Add(1)) - 1
-				if i >= len(level) {
-					return
-				}
-				all[i] = r.branch(x, p, &level[i])
-				if all[i].result != nil {
-					failed.Store(true)
-				}
-			}
-		})
+	all, err := x.runs(ctx, p, level, runners, guard)
+	if err != nil {
+		return nil, err
 	}
-	wg.Wait()
 	for i := range all {
 		f := &all[i]
 		if !f.made || f.err != nil && ctx.Err() != nil { // it was interrupted
@@ -134,6 +126,52 @@ func (x *Searched) level(
 		next = level[i].children(next, f.widths, x.Bounds)
 	}
 	return next, nil
+}
+
+// runs runs branches up to the first that fails. It returns an error when the guard finds one.
+func (x *Searched) runs(
+	ctx context.Context, p Schedule, level []branch, runners []*Runner, guard *Guard,
+) ([]found, error) {
+	all := make([]found, len(level))
+	var turn atomic.Int64
+	ended := found{made: true, err: fmt.Errorf("%s: %w", x.seen.Name, errEnded)}
+	var failed atomic.Bool
+	var wg sync.WaitGroup
+	for _, r := range runners {
+		wg.Go(func() {
+			for ctx.Err() == nil && !failed.Load() {
+				i := int(turn.Add(1)) - 1
+				if i >= len(level) {
+					return
+				}
+				all[i] = ended // as long as the code has not come back: when it ends its goroutine, it ends this one
+				all[i] = r.branch(x, p, &level[i])
+				if all[i].result != nil || all[i].err != nil {
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(done)
+	}()
+	err := guard.Until(done, nil)
+	failed.Store(err != nil)
+	lost := err != nil && !ends(done)
+	for _, r := range runners {
+		if r.lost = lost; lost {
+			continue
+		}
+		if m := r.world.Misuse(); m != nil && err == nil { // of a goroutine that has outlived the runs
+			err = m
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", x.seen.Name, err)
+	}
+	return all, nil
 }
 
 // unmet says which sentences held in no run and, if the bounds allow faults, which rules could never strike.

@@ -1,0 +1,51 @@
+package engine_test
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"zksim/checkers"
+	"zksim/scenarios/engine"
+	"zksim/sim"
+)
+
+// spoiling returns a scenario whose code does something wrong in all runs after the first few.
+func spoiling(few int64, wrong func()) engine.Scenario {
+	var runs atomic.Int64
+	return engine.Scenario{Name: "a/spoilt", Clients: 2, Checkers: []checkers.Checker{checkers.Steps{}},
+		Program: func(p *engine.Process) {
+			p.Conn.Exists("/a")
+			if p.ID == 1 && runs.Add(1) > few {
+				wrong()
+			}
+		}}
+}
+
+// TestASearchSaysThatAProgramLeavesTheSimulator has programs that do so in the first run, and in later ones, when only
+// some runs are left.
+func TestASearchSaysThatAProgramLeavesTheSimulator(t *testing.T) {
+	//zksim:ignore that they leave the simulator is what is to be found
+	sleeps, waits := func() { time.Sleep(time.Hour) }, func() { <-make(chan int) }
+	for _, few := range []int64{0, 60} {
+		for _, wrong := range []func(){sleeps, waits} {
+			s := spoiling(few, wrong)
+			x, err := engine.Exhaust(t.Context(), &s, engine.Bounds{Delays: 3})
+			if m := (*sim.Misuse)(nil); !errors.As(err, &m) || !strings.HasPrefix(err.Error(), "a/spoilt") {
+				t.Errorf("after %d runs: %s, %v is no misuse", few, &x, err)
+			}
+		}
+		s := spoiling(few, runtime.Goexit)
+		x, err := engine.Exhaust(t.Context(), &s, engine.Bounds{Delays: 3})
+		if err == nil || !strings.Contains(err.Error(), "has ended its goroutine") {
+			t.Errorf("after %d runs: %s, %v", few, &x, err)
+		}
+	}
+	s := spoiling(1<<40, nil)
+	if x, err := engine.Exhaust(t.Context(), &s, engine.Bounds{Delays: 3}); err != nil || !x.Closed || x.Made < 100 {
+		t.Errorf("%s, %v", &x, err)
+	}
+}
