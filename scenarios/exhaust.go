@@ -76,15 +76,12 @@ func (r *record) unfit(err error) {
 	}
 }
 
-// named returns the text of an error that names the scenario. Some errors begin with its name.
+// named returns the text of an error, with the name of the scenario before it unless it begins with that.
 func named(s *Scenario, err error) string {
-	text := err.Error()
-	for _, end := range []string{": ", ", "} {
-		if strings.HasPrefix(text, s.Name+end) {
-			return text
-		}
+	if text := err.Error(); strings.HasPrefix(text, s.Name) {
+		return text
 	}
-	return s.Name + ": " + text
+	return s.Name + ": " + err.Error()
 }
 
 // joined joins two clauses; the second may be empty.

@@ -29,11 +29,12 @@ const fuzzSeeds = 20
 //
 //	func FuzzMyLock(f *testing.F) { scenarios.Fuzz(f, myLock) }
 //
-// and go test -fuzz FuzzMyLock. Fuzz begins with a few recorded runs. If one of these fails, or any input without
-// -fuzz, it is reported as by [Check], the first by each checker in full. For an input that the fuzzer finds the log
-// has the verdict and the schedule, and the go command names the file and the command that repeat it. A mutant fails
-// only by a checker that must find its flaw. With -zksim.out or -artifacts the index says what all inputs came to. With
-// -zksim.schedule Fuzz only replays that schedule.
+// and go test -fuzz FuzzMyLock. Fuzz begins with a few seeds, to see whether the code stays in the simulator, and a
+// few recorded runs. If one of these runs fails, or any input without -fuzz, it is reported as by [Check], the first
+// by each checker in full. For an input that the fuzzer finds the log has the verdict and the schedule, and the go
+// command names the file and the command that repeat it. A mutant fails only by a checker that must find its flaw.
+// With -zksim.out or -artifacts the index says what all inputs came to. With -zksim.schedule Fuzz only replays that
+// schedule.
 func Fuzz(f F, s Scenario) {
 	f.Helper()
 	if file := scheduleFlag.String(); file != "" {
@@ -46,19 +47,23 @@ func Fuzz(f F, s Scenario) {
 	}
 	r := engine.NewRunner()
 	f.Cleanup(r.Close)
+	rec := newRecord(f, &s, byFuzz)
+	inputs := 0
+	worker := flagOf("test.fuzzworker") == "true" // it runs some of the inputs for another process
+	if !worker {
+		rec.begin()
+		f.Cleanup(rec.keep)
+		if !rec.strict(f) {
+			return
+		}
+		f.Cleanup(func() { rec.fuzzed(f, inputs) }) // before keep
+	}
 	first := [][]byte{{}}
 	for seed := range uint64(fuzzSeeds) {
 		first = append(first, firstBytes(&s, r, seed))
 	}
 	for _, data := range first {
 		f.Add(data)
-	}
-	rec := newRecord(f, &s, byFuzz)
-	inputs := 0
-	worker := flagOf("test.fuzzworker") == "true" // it runs some of the inputs for another process
-	if !worker {
-		rec.begin()
-		f.Cleanup(func() { rec.fuzzed(f, inputs); rec.keep() })
 	}
 	if flagOf("test.fuzz") != "" && !worker && !s.Broken() && s.Outside == nil {
 		// A worker of the fuzzer could neither shrink nor save them.
@@ -70,6 +75,23 @@ func Fuzz(f F, s Scenario) {
 		inputs++
 		rec.input(oneInput{t, f.Name()}, r, data)
 	})
+}
+
+// strict runs a few seeds strictly, unless the code is not simulated, and reports whether the test goes on. Nobody
+// watches over the inputs themselves, which are to be fast.
+func (r *record) strict(f F) bool {
+	f.Helper()
+	if r.s.Outside != nil {
+		return true
+	}
+	ctx, cancel := within(f, 0)
+	defer cancel()
+	if err := engine.Strict(ctx, r.s, 0); err != nil {
+		r.unfit(err)
+		f.Fatalf("%s", named(r.s, err))
+		return false
+	}
+	return true
 }
 
 // firstBytes returns bytes that a fuzzer begins with: those of a run, or random ones for code outside of the simulator.

@@ -123,8 +123,8 @@ func bounded(s *Scenario, sc *prove.Scope, x *prove.Result) (text string) {
 	return text
 }
 
-// Herd measures how many clients a variant wakes, with 2 to 320 clients, and fails the test if a claim is broken. With
-// -zksim.out or -artifacts the index has the measurement.
+// Herd measures how many clients a variant wakes, with 2 to 320 clients, and fails the test if a claim is broken, or if
+// the code leaves the simulator. With -zksim.out or -artifacts the index has the measurement.
 //
 //	scenarios.Herd(t, herd.Locks("my/lock", newMyLock), herd.PerEvent(1), herd.SlopeBelow(0.1))
 func Herd(t T, v herd.Variant, claims ...herd.Claim) {
@@ -135,8 +135,8 @@ func Herd(t T, v herd.Variant, claims ...herd.Claim) {
 	measured, broken, err := herd.Try(&v, claims...)
 	switch {
 	case err != nil:
-		r.row.Says = err.Error()
-		t.Fatalf("%v", err)
+		r.unfit(err)
+		t.Fatalf("%s", named(r.s, err))
 	case broken != "":
 		r.to(engine.Violation, broken+"; measured "+measured)
 		t.Fatalf("%s: %s", v.Name, broken)

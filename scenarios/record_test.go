@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +122,13 @@ func TestUntilATestEndsItsFolderSaysSo(t *testing.T) {
 	}
 }
 
+// fakeF is a fuzz test that never gets as far as an input.
+type fakeF struct{ *fakeT }
+
+func (fakeF) Add(...any) {}
+
+func (fakeF) Fuzz(any) {}
+
 // A search that says nothing, because of what the code is, has a row of its own kind.
 func TestTheIndexTellsWhySearchesSayNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -142,12 +150,33 @@ func TestTheIndexTellsWhySearchesSayNothing(t *testing.T) {
 		for name, f := range map[string]func(t *fakeT){
 			"prove":  func(t *fakeT) { scenarios.Prove(t, x.s) },
 			"search": func(t *fakeT) { scenarios.Exhaust(t, x.s, scenarios.SearchBounds{Delays: 1}) },
+			"fuzz":   func(t *fakeT) { scenarios.Fuzz(fakeF{t}, x.s) },
 		} {
 			if f := outFlag(t, "out", f); !strings.HasPrefix(f.fatal, x.fatal) || strings.Count(f.fatal, x.s.Name) != 1 {
 				t.Errorf("%s: %+v", name, f)
 			}
 			indexHas(t, "out", fmt.Sprintf("<tr id=%q>", x.s.Name+":"+name), x.row)
 		}
+	}
+}
+
+func TestAMeasurementOfCodeThatLeavesTheSimulatorSaysSo(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, x := range []struct {
+		name  string
+		wrong func()
+		row   string
+	}{
+		{"my/napper", func() { time.Sleep(time.Hour) }, "misused</span><p>misuse: c"}, //zksim:ignore this is to be found
+		{"my/leaver", runtime.Goexit, "inconclusive</span><p>the program has ended its goroutine"},
+	} {
+		v := variants.All[0]
+		v.Name, v.Program = x.name, func(*herd.Process) { x.wrong() }
+		f := outFlag(t, "out", func(t *fakeT) { scenarios.Herd(t, v, herd.PerEvent(1)) })
+		if !strings.HasPrefix(f.fatal, x.name+": ") {
+			t.Errorf("%+v", f)
+		}
+		indexHas(t, "out", fmt.Sprintf("<tr id=%q>", x.name+":herd"), x.row)
 	}
 }
 

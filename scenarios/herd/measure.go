@@ -53,7 +53,7 @@ func (v *Variant) valid() error {
 }
 
 // Measure runs the variant with a number of clients, 1 or more. It fails if the variant is not valid, for example
-// without a Program, if a client fails, if not enough clients go on, or when ctx is done.
+// without a Program, if a client fails or leaves the simulator, if not enough clients go on, or when ctx is done.
 func Measure(ctx context.Context, r *engine.Runner, v *Variant, clients int, seed uint64) (Measurement, error) {
 	if err := v.valid(); err != nil {
 		return Measurement{}, err
@@ -69,6 +69,9 @@ func Measure(ctx context.Context, r *engine.Runner, v *Variant, clients int, see
 		})
 	if ctx.Err() != nil {
 		return Measurement{}, context.Cause(ctx)
+	}
+	if res.Misuse != nil {
+		return Measurement{}, fmt.Errorf("%s with %s: %w", v.Name, history.Counted(clients, "client"), res.Misuse)
 	}
 	h := res.History
 	for c := range clients + 2 {
