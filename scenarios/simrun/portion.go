@@ -144,7 +144,10 @@ func (c *mergeFlags) portions(ctx context.Context, a *app, parts *parts) (int, e
 			return 0, fmt.Errorf("%s: %w", f.Name(), err)
 		}
 		all = append(all, x)
-		if !reflect.DeepEqual(x.Claim, all[0].Claim) || x.Part != p.Index || x.Of != p.Of {
+		if x.Part != p.Index || x.Of != p.Of {
+			return 0, fmt.Errorf("%s is portion %d/%d, expected that of part %d/%d", f.Name(), x.Part, x.Of, p.Index, p.Of)
+		}
+		if !reflect.DeepEqual(x.Claim, all[0].Claim) {
 			return 0, fmt.Errorf("%s is a portion of another scope, expected one of %s", f.Name(), all[0].Claim.Scenario)
 		}
 		if frontier = cmp.Or(frontier, x.Frontier); x.Frontier != "" && x.Frontier != frontier {

@@ -55,6 +55,11 @@ func TestPortionsOfOneScopeMergeToTheWhole(t *testing.T) {
 		!strings.Contains(r.err, "portion 1/3: its checksum is missing") {
 		t.Errorf("%+v", r)
 	}
+	write(t, "parts/3/portion", string(text))
+	if r := simrun(t, "merge", "parts"); r.code != exitUsage ||
+		!strings.Contains(r.err, "parts/3/portion is portion 1/3, expected that of part 3/3") {
+		t.Errorf("%+v", r)
+	}
 	portions(t, 2, "lock/lock", "-most", "0")
 	if err := errors.Join(os.Remove("parts/2/portion"), os.RemoveAll("parts/3")); err != nil {
 		t.Fatal(err)
