@@ -16,7 +16,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -153,13 +152,18 @@ func (a *app) main(ctx context.Context, args []string) int {
 	return code
 }
 
-// twice returns an error if two scenarios or two variants have the same name.
+// twice returns an error if two scenarios or two variants have the same name, or names of one folder.
 func (a *app) twice() error {
 	for _, names := range [][]string{a.names(), a.variantNames()} {
-		slices.Sort(names)
-		for i := 1; i < len(names); i++ {
-			if names[i] == names[i-1] {
-				return fmt.Errorf("two scenarios, or variants, are called %.60q, expected a name of its own for each", names[i])
+		owners := map[string]string{} // by folder
+		for _, name := range names {
+			folder := pipeline.FileName(&engine.Scenario{Name: name})
+			other, there := owners[folder]
+			if owners[folder] = name; there && other == name {
+				return fmt.Errorf("two scenarios, or variants, are called %.60q, expected a name of its own for each", name)
+			} else if there {
+				return fmt.Errorf("%.60q and %.60q both have the folder %.60q, expected a folder of its own for each", other, name,
+					folder)
 			}
 		}
 	}

@@ -57,6 +57,15 @@ func TestNoTwoScenariosHaveOneName(t *testing.T) {
 	}
 }
 
+func TestNoTwoScenariosHaveOneFolder(t *testing.T) {
+	add(t, engine.Scenario{Name: "test/a.b", Clients: 2, Program: idle},
+		engine.Scenario{Name: "test.a/b", Clients: 2, Program: idle})
+	want := `simrun: "test/a.b" and "test.a/b" both have the folder "test.a.b", expected a folder of its own for each`
+	if r := simrun(t, "list"); r.code != exitUsage || r.err != want+"\n" {
+		t.Errorf("%+v", r)
+	}
+}
+
 func idle(p *engine.Process) {
 	p.Conn.State()
 	p.Step()
