@@ -82,7 +82,10 @@ func herdEffect(ctx context.Context, a *app, args []string) (_ int, err error) {
 	}
 	if s.real {
 		var stop func() error
-		s.servers, stop, err = startEnsemble(context.WithoutCancel(ctx), addrs, zkserver.Options{Servers: f.nodes})
+		s.servers, stop, err = startEnsemble(ctx, addrs, zkserver.Options{Servers: f.nodes})
+		if err != nil && ctx.Err() != nil {
+			return s.interrupted(a), nil
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -99,10 +102,15 @@ func herdEffect(ctx context.Context, a *app, args []string) (_ int, err error) {
 		return 0, failure
 	}
 	if ctx.Err() != nil && len(s.done()) < len(s.jobs) {
-		a.says("herd", "interrupted after %d of %d measurements; not done: %s", len(s.done()), len(s.jobs), s.undone())
-		return cmp.Or(code, exitInconclusive), nil
+		return cmp.Or(code, s.interrupted(a)), nil
 	}
 	return code, nil
+}
+
+// interrupted prints what is not done, and returns the exit status.
+func (s *sweep) interrupted(a *app) int {
+	a.says("herd", "interrupted after %d of %d measurements; not done: %s", len(s.done()), len(s.jobs), s.undone())
+	return exitInconclusive
 }
 
 // sweep checks the flags and plans the measurements.
