@@ -23,7 +23,8 @@ func sleepyJava(t *testing.T) (runs func(), tmp string) {
 			t.Fatal(err)
 		}
 	}
-	for name, text := range map[string]string{"bin/java": "#!/bin/sh\n: >$JAVA_HOME/runs\nexec sleep 1000\n", "z.jar": ""} {
+	const script = "#!/bin/sh\n: >$JAVA_HOME/runs\nexec sleep 1000\n"
+	for name, text := range map[string]string{"bin/java": script, "z.jar": ""} {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
