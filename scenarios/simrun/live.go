@@ -264,13 +264,17 @@ func (x *liveCheck) stop() {
 	}
 }
 
-// renew replaces servers that a run has left in an unknown state.
+// renew replaces servers that a run has left in an unknown state, unless ctx is done: then nobody needs servers, and
+// what has been found out so far is still to be told.
 func (x *liveCheck) renew(ctx context.Context) error {
 	if x.ours == nil {
 		return nil
 	}
 	x.stop()
-	return x.startAgain(ctx)
+	if err := x.startAgain(ctx); ctx.Err() == nil {
+		return err
+	}
+	return nil
 }
 
 // startTries is how often servers that have already served are started: on a busy machine they may not be ready in

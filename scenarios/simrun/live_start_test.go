@@ -4,12 +4,15 @@ package simrun
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"zksim/internal/ensemble"
 	"zksim/internal/zkserver"
+	"zksim/scenarios/engine"
 )
 
 // sleepyJava makes commands run a script that never serves in place of ZooKeeper. It returns a function that waits
@@ -63,5 +66,27 @@ func TestAnInterruptEndsTheStartOfServers(t *testing.T) {
 				t.Errorf("left: %q", left)
 			}
 		})
+	}
+}
+
+// Otherwise the verdicts so far would be lost, and the run would end as if the servers had failed.
+func TestAnInterruptWhileServersAreReplacedIsNoError(t *testing.T) {
+	runs, tmp := sleepyJava(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	x := &liveCheck{checkFlags: &checkFlags{results: results{out: t.TempDir()}, nodes: 1}, ours: &zkserver.Ensemble{}}
+	r := &liveResult{status: engine.Held}
+	errs := make(chan error, 1)
+	go func() {
+		_, err := x.judge(ctx, &engine.Scenario{Name: "my/lock"}, r, 7, nil, &ensemble.Aborted{Cause: errors.New("dead")})
+		errs <- err
+	}()
+	runs()
+	interrupt()
+	if err := <-errs; err != nil || r.status != engine.Inconclusive || r.says != "seed 7 was aborted: dead" {
+		t.Errorf("%v, %v, %q", err, r.status, r.says)
+	}
+	if left, _ := filepath.Glob(tmp + "/*"); len(left) > 0 {
+		t.Errorf("left: %q", left)
 	}
 }
