@@ -82,7 +82,11 @@ func herdEffect(ctx context.Context, a *app, args []string) (_ int, err error) {
 	}
 	if s.real {
 		var stop func() error
-		s.servers, stop, err = startEnsemble(ctx, addrs, zkserver.Options{Servers: f.nodes})
+		// An interrupt ends the start, but not servers that serve: a measurement still has to remove its znodes.
+		starting, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		started := context.AfterFunc(ctx, cancel)
+		s.servers, stop, err = startEnsemble(starting, addrs, zkserver.Options{Servers: f.nodes})
+		started()
 		if err != nil && ctx.Err() != nil {
 			return s.interrupted(a), nil
 		}

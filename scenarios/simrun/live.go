@@ -209,15 +209,12 @@ func anyListens(ctx context.Context, addrs []string) error {
 }
 
 // startEnsemble returns addrs if there are any, the addresses of a running ensemble. Otherwise it starts one and
-// returns its addresses; stop stops it. The end of ctx ends the start, but not servers that serve: clients still have
-// to say goodbye.
+// returns its addresses; stop stops it.
 func startEnsemble(ctx context.Context, addrs []string, o zkserver.Options) (_ []string, stop func() error, err error) {
 	if len(addrs) > 0 {
 		return addrs, func() error { return nil }, anyListens(ctx, addrs)
 	}
-	starting, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer context.AfterFunc(ctx, cancel)()
-	e, err := zkserver.Start(starting, o)
+	e, err := zkserver.Start(ctx, o)
 	if err != nil {
 		return nil, nil, orGiveServers(err)
 	}
