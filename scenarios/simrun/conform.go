@@ -97,7 +97,11 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 			c.difference(a, f, len(addrs))
 		}})
 	progress.clear()
-	interrupted := rep != nil && errors.Is(err, context.Canceled)
+	if rep == nil && ctx.Err() != nil {
+		a.interrupted("conform", nil)
+		return exitInconclusive, nil
+	}
+	interrupted := errors.Is(err, context.Canceled)
 	if err != nil && !interrupted {
 		return 0, err
 	}

@@ -3,6 +3,7 @@ package simrun
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -136,6 +137,28 @@ func TestAnInterruptedConformIsNotHeld(t *testing.T) {
 	r := simrunUntil(ctx, "conform", "-servers", server.ConnectString(), "-ops", "1000000000", "-o", t.TempDir())
 	if r.code != exitInconclusive || r.err != "simrun conform: interrupted\n" ||
 		!strings.HasSuffix(r.out, " 0 differences\n") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A server that takes connections and says nothing.
+func TestAConformThatIsInterruptedBeforeItHasASessionIsNoError(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	results := make(chan result, 1)
+	go func() { results <- simrunUntil(ctx, "conform", "-servers", silent.Addr().String(), "-o", t.TempDir()) }()
+	for range 2 { // the first one is only to see whether anybody listens
+		if _, err := silent.Accept(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	if r := <-results; r.code != exitInconclusive || r.err != "simrun conform: interrupted\n" || r.out != "" {
 		t.Errorf("%+v", r)
 	}
 }
