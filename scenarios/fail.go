@@ -36,7 +36,7 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 		return
 	}
 	found.Schedule.Again = again
-	f, err := pipeline.Explain(ctx, s, found, where, engine.ShrinkOptions{})
+	f, err := explain(ctx, s, found, where)
 	if err != nil {
 		r.parts(t, found, where, err)
 		return
@@ -93,6 +93,18 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 	}
 	fmt.Fprintf(&b, "    reproduce  %s", line)
 	t.Fatalf("%s", b.String())
+}
+
+// explain shrinks and explains a failure. Runs of code outside of the simulator may part in one of the hundreds of runs
+// that this takes, although the replays before it did not. The failure is then explained once more, as one whose runs
+// part.
+func explain(ctx context.Context, s *Scenario, found *engine.Result, where string) (*pipeline.Failure, error) {
+	f, err := pipeline.Explain(ctx, s, found, where, engine.ShrinkOptions{})
+	if err == nil || s.Outside == nil || found.Schedule.Loose() || ctx.Err() != nil {
+		return f, err
+	}
+	found.Schedule.Again = engine.Repeats{Of: engine.Repetitions, Failed: engine.Repetitions}
+	return pipeline.Explain(ctx, s, found, where, engine.ShrinkOptions{})
 }
 
 // absolute returns the absolute name of a file, or the name itself if that cannot be told.

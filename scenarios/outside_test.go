@@ -99,3 +99,38 @@ func TestAShortestScheduleThatMostlyHoldsIsNotTold(t *testing.T) {
 		t.Errorf("no %q in:\n%s", want, f.fatal)
 	}
 }
+
+// parting is an [engine.Worker] of code whose runs go the same way in ten replays, and not later: from then on a
+// schedule fits only if steps may be left out.
+type parting struct{}
+
+func (parting) Run(o *engine.Order) (*engine.Reply, error) {
+	names := o.Schedule.Names
+	if o.By == engine.BySeed {
+		names = []string{"tick", "serve c1", "deliver c1"}
+	} else if !o.Loose && !o.Schedule.Loose() {
+		return &engine.Reply{Failed: "step 1 is not possible here"}, nil
+	}
+	h := &history.History{Events: []history.Event{{Kind: history.Calm}}}
+	verdict := checkers.Verdict{Level: checkers.Violated, Checker: "always", Message: "it is broken"}
+	return &engine.Reply{Result: engine.Result{Schedule: o.Schedule, Steps: len(names), History: h, Verdict: verdict},
+		Names: names, Taken: len(names), Trace: &history.Trace{}}, nil
+}
+
+func (parting) Close() {}
+
+// TestAFailureThatPartsLateIsShrunk has a failure that repeats ten times before it is shrunk, and parts then.
+func TestAFailureThatPartsLateIsShrunk(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := scenarios.Scenario{Name: "test/parting", Doc: "runs elsewhere", Clients: 1,
+		Outside:   func(*sim.World, func() error) error { panic("runs are elsewhere") },
+		Elsewhere: func() (engine.Worker, error) { return parting{}, nil }}
+	f := &fakeT{}
+	f.run(func() { scenarios.Check(f, s) })
+	for _, want := range []string{"test/parting  seed 1  always: it is broken\n", "minimal    0 of 3 steps",
+		"repeated   failed again in 10 of 10 replays", "reproduce  go test "} {
+		if !strings.Contains(f.fatal, want) {
+			t.Errorf("no %q in:\n%s", want, f.fatal)
+		}
+	}
+}
