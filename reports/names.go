@@ -55,12 +55,14 @@ func newNames(h *history.History, t *history.Trace) *names {
 	return n
 }
 
-// pathsOf returns the znodes that there is news of between two steps.
+// pathsOf returns the znodes that there is news of between two steps. What code says of itself is also in the path of an
+// event, and is none: a sentence that ends with a znode would have, or take away, the short name of that znode.
 func pathsOf(h *history.History, t *history.Trace, first, last int) map[string]bool {
 	paths := map[string]bool{}
 	for i := range h.Events {
-		if at := int(h.Events[i].Step); at >= first && at <= last {
-			paths[h.Events[i].Path] = true
+		p, at := h.Events[i].Path, int(h.Events[i].Step)
+		if at >= first && at <= last && strings.HasPrefix(p, "/") {
+			paths[p] = true
 		}
 	}
 	for i := range h.Waiting {

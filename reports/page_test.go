@@ -219,6 +219,24 @@ func TestShortNamesAreUniqueOrNotUsed(t *testing.T) {
 	}
 }
 
+// TestSentencesHaveNoShortNames has a sentence that ends with the path of a znode, and a list with GUIDs.
+func TestSentencesHaveNoShortNames(t *testing.T) {
+	const guid = "37e85a368377a8d189a493f26030c659"
+	const znode = "/q/_c_" + guid + "-n-0000000001"
+	h := &history.History{Events: []history.Event{{Kind: history.Created, Path: znode},
+		{Kind: history.Told, Path: "c1 has lost " + znode}, {Kind: history.Told, Path: "2 of 7/2000000000"},
+		{Kind: history.Told, Path: "children: " + guid + "- " + guid + "-"}}}
+	n := newNames(h, &history.Trace{})
+	for _, x := range []struct{ text, want string }{
+		{h.Events[1].Path, "c1 has lost n#1"}, {h.Events[2].Path, h.Events[2].Path},
+		{h.Events[3].Path, "children: 37e8…- 37e8…-"},
+	} {
+		if got := n.text(x.text); got != x.want {
+			t.Errorf("%q is shown as %q, want %q", x.text, got, x.want)
+		}
+	}
+}
+
 func TestChildrenStandBehindTheirParents(t *testing.T) {
 	want := []string{"/", "/q", "/q/743e", "/q/claims", "/q/claims/b-2", "/q/items", "/q/items/x-1", "/q/items/a-2", "/r"}
 	got := slices.Clone(want)
