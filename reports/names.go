@@ -55,8 +55,8 @@ func newNames(h *history.History, t *history.Trace) *names {
 	return n
 }
 
-// pathsOf returns the znodes that there is news of between two steps. What code says of itself is also in the path of an
-// event, and is none: a sentence that ends with a znode would have, or take away, the short name of that znode.
+// pathsOf returns the znodes that there is news of between two steps. A sentence of code is also in the path of an
+// event. It is no znode: if it ends with one, it would have, or take away, the short name of that.
 func pathsOf(h *history.History, t *history.Trace, first, last int) map[string]bool {
 	paths := map[string]bool{}
 	for i := range h.Events {
