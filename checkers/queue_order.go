@@ -28,7 +28,7 @@ func (FIFO) Doc() string { return "no consumer passes over an item that was put 
 
 // Needs implements [Declaring].
 func (FIFO) Needs() Needs {
-	return Needs{Words: queueWords("ack", "return"), Seen: []Need{wasPut, delivered}}
+	return Needs{Words: queueWords("ack"), Seen: []Need{wasPut, delivered}}
 }
 
 // Check implements [Checker].

@@ -30,7 +30,7 @@ func (LostRevoke) Needs() Needs {
 			judged("whoever holds the lock by the znode in Path is asked to give it up", "revoke"),
 			judged("the znode in Path is deleted, whoever holds the lock by it", "break"),
 			judged("a holder by the znode in Path waits to be told; an error says that it was not", "hold"),
-			untells("ends the hold without an error", "revoked")),
+			tells("a holder by the znode in Path is told that it is revoked", "revoked")),
 		Seen: []Need{some("the operation revoke or break", "record it with Object.Record and its Path",
 			succeeds("revoke", "break")),
 			Need{What: "a hold of a lock that is revoked or broken",

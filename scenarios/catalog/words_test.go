@@ -109,7 +109,9 @@ var telling = []struct {
 	{checkers.Suspicion{}, sureOf(checkers.WatchChildren, checkers.ToldChildren)},
 	{checkers.Suspicion{}, sureOf(checkers.WatchCache, checkers.ToldGone)},
 	{checkers.Suspicion{}, sureOf(checkers.WatchMembers, checkers.ToldChildren)},
-	{checkers.Passage{}, passed()},
+	{checkers.Passage{}, passed()}, {checkers.FIFO{}, movedBy("return")},
+	{checkers.PriorityOrder{Of: func(item int64) int64 { return item }}, movedBy("return")},
+	{checkers.LostRevoke{}, revokedAnd("revoked")},
 	{checkers.Length{}, removedAnd("take")}, {checkers.Length{}, removedAnd("trytake")},
 	{checkers.Length{}, removedAnd("ack")},
 	{checkers.Tasks{}, []history.Event{{Kind: history.Invoke, Client: 1, Object: 1, Op: "forget", Path: "/t"},
@@ -151,6 +153,24 @@ func inTurn(ops []history.Event) (list []history.Event) {
 // removedAnd has a client that puts an item, removes it by op, and is told that there is none.
 func removedAnd(op string) []history.Event {
 	return inTurn([]history.Event{{Op: "put", Value: 7}, {Op: op, Value: 7}, {Op: "len"}})
+}
+
+// movedBy has an item that another path has after op.
+func movedBy(op string) []history.Event {
+	list := inTurn([]history.Event{{Op: "put", Value: 7}, {Op: op, Value: 7}})
+	made := func(path string) history.Event {
+		return history.Event{Kind: history.Created, Client: 1, Path: path, Data: "7", Zxid: 1}
+	}
+	return slices.Concat(list[:1], []history.Event{made("/q/a")}, list[1:3], []history.Event{made("/q/b")}, list[3:])
+}
+
+// revokedAnd has a holder that is told so by a word and waits for another revocation.
+func revokedAnd(word string) []history.Event {
+	op := func(k history.Kind, op string, err error) history.Event {
+		return history.Event{Kind: k, Client: 1, Object: 1, Op: op, Path: "/l/a", Err: err}
+	}
+	return []history.Event{{Kind: history.Calm}, op(history.Invoke, "revoke", nil), op(history.Return, "revoke", nil),
+		op(history.Told, word, nil), op(history.Invoke, "hold", nil), op(history.Return, "hold", context.Canceled)}
 }
 
 // passed has a client that gives up waiting for a barrier which was open after it had looked.
