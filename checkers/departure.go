@@ -122,12 +122,13 @@ func (m *departures) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch o := callerOf(e); {
 	case e.Kind == history.Return && e.Op == Join && e.Err == nil:
-		m.confuse(byIts(e))
+		m.confuse(m.byIts(e))
 		m.members = append(m.members, membership{o, e.Path, m.seat(e.Path).maker == o.client})
 	case e.Kind == history.Invoke && e.Op == Leave:
-		m.ends(byIts(e))
+		its := m.byIts(e)
+		m.ends(its)
 		m.members = forget(m.members, o)
-		m.confuse(byIts(e))
+		m.confuse(its)
 	case e.Kind == history.Created:
 		m.seat(e.Path).maker = e.Client
 	case e.Kind == history.Deleted:
@@ -166,9 +167,14 @@ func (m *departures) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// byIts picks the membership of the event's client by the event's znode.
-func byIts(e *history.Event) func(x membership) bool {
-	return func(x membership) bool { return x.client == e.Client && x.path == e.Path }
+// byIts picks the memberships of the event's client by the event's znode. A leave need not name it: then it is that by
+// which its object has joined.
+func (m *departures) byIts(e *history.Event) func(x membership) bool {
+	path := e.Path
+	if k := find(m.members, callerOf(e)); k >= 0 && path == "" {
+		path = m.members[k].path
+	}
+	return func(x membership) bool { return x.client == e.Client && x.path == path }
 }
 
 // confuse notes that nobody knows from now on which znodes are those of the memberships that are picked.

@@ -60,3 +60,48 @@ func TestObjectsOfOneClientMayJoinByOneName(t *testing.T) {
 			deleted c1 /g/m z4 s12`, event: 7, message: "c1 deleted /g/m, whose member c1 has not left"},
 	})
 }
+
+// TestALeaveNeedNotNameTheZnode has members that record only by which znode they join.
+func TestALeaveNeedNotNameTheZnode(t *testing.T) {
+	const member = `
+		invoke c1 o1 join /g/m
+		created c1 /g/m z1 s11
+		return c1 o1 join /g/m
+		`
+	const rested = member + `
+		calm
+		invoke c1 o1 rest
+		return c1 o1 rest
+		`
+	judge(t, Departure{}, []judgement{
+		{name: "it deletes its znode", text: member + `
+			invoke c1 o1 leave
+			deleted c1 /g/m z2 s11
+			return c1 o1 leave`},
+		{name: "it is not listed", text: member + `
+			invoke c2 o2 members
+			invoke c1 o1 leave
+			deleted c1 /g/m z2 s11
+			return c2 o2 members`},
+		{name: "another member of the client has not left", text: member + `
+			invoke c1 o2 join /g/n
+			created c1 /g/n z2 s11
+			return c1 o2 join /g/n
+			invoke c1 o1 leave
+			deleted c1 /g/n z3 s11`, event: 7, message: "c1 deleted /g/n, whose member c1 has not left"},
+	})
+	judge(t, Presence{}, []judgement{
+		{name: "its znode is there", text: rested + `invoke c1 o1 leave`},
+		{name: "its znode is gone", text: rested + `
+			deleted c2 /g/m z2 s11
+			invoke c1 o1 leave`, event: 7, message: "c1 is a member that has not left, and there is no /g/m"},
+		{name: "nobody knows its znode", text: `
+			calm
+			invoke c1 o1 join
+			created c1 /g/m z1 s11
+			return c1 o1 join
+			invoke c1 o1 rest
+			return c1 o1 rest
+			invoke c1 o1 leave`},
+	})
+}

@@ -1,6 +1,7 @@
 package checkers
 
 import (
+	"cmp"
 	"slices"
 
 	"zksim/internal/hash"
@@ -163,16 +164,20 @@ func (m *presences) believe(e *history.Event, k int) {
 	}
 }
 
+// by returns the path of the znode by which x is a member, if it leaves by e. A leave need not name it.
+func (x *memberOf) by(e *history.Event) string { return cmp.Or(e.Path, x.path) }
+
 // judge judges a member that leaves by event i.
 func (p *presences) judge(i int, e *history.Event, x memberOf) Verdict {
-	switch o := p.owners[e.Path]; {
-	case !x.rested:
+	path := x.by(e)
+	switch o := p.owners[path]; {
+	case !x.rested || path == "":
 	case o == 0:
-		return violated(p, i, "c%d is a member that has not left, and there is no %s", e.Client, e.Path)
+		return violated(p, i, "c%d is a member that has not left, and there is no %s", e.Client, path)
 	case o != e.Client && !x.lost:
-		return violated(p, i, "c%d was told that it is a member by %s, which is of c%d", e.Client, e.Path, o)
+		return violated(p, i, "c%d was told that it is a member by %s, which is of c%d", e.Client, path, o)
 	case o == e.Client && x.lost && !x.shared: // else another object of the client may have the name
-		return violated(p, i, "c%d was not told that it is a member again by %s", e.Client, e.Path)
+		return violated(p, i, "c%d was not told that it is a member again by %s", e.Client, path)
 	}
 	return Verdict{}
 }
@@ -182,6 +187,6 @@ func (p Presence) leavesRested(h *history.History) bool {
 	m := p.Monitor().(*presences)
 	return reaches(h, m, func(e *history.Event) bool {
 		k := find(m.members, callerOf(e))
-		return e.Kind == history.Invoke && e.Op == Leave && k >= 0 && m.members[k].rested
+		return e.Kind == history.Invoke && e.Op == Leave && k >= 0 && m.members[k].rested && m.members[k].by(e) != ""
 	})
 }

@@ -41,7 +41,7 @@ var watchKinds = []string{WatchData, WatchChildren, WatchCache, WatchMembers}
 func isWatch(op string) bool { return slices.Contains(watchKinds, op) }
 
 var memberWords = append(judged("becomes a member by the znode in Path", Join),
-	judged("is a member no longer", Leave)...)
+	judged("is a member no longer, by the znode in Path or, without one, that of its join", Leave)...)
 
 // acquired is the need of checkers that judge beliefs.
 var acquired = some("Acquired events", "record them with Object.Acquired", isKind(history.Acquired))
