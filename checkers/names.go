@@ -217,9 +217,13 @@ func (t *tenures) end(h *history.History) Verdict {
 
 // answer judges event i, which answers a.
 func (t *tenures) answer(e *history.Event, i int, a naming) Verdict {
+	name := a.name // an answer need not repeat it
+	if e.Op == "register" {
+		name = e.Path
+	}
 	for _, x := range t.owned {
 		switch {
-		case x.name != e.Path:
+		case x.name != name:
 		case e.Op == "register":
 			return violated(t, i, "c%d has registered %s, which c%d has registered and not given up", e.Client, x.name, x.client)
 		case e.Op == "unregister" && x.since < a.begin:
@@ -236,15 +240,15 @@ func (t *tenures) answer(e *history.Event, i int, a naming) Verdict {
 	}
 	switch {
 	case e.Op == "register":
-		t.owned = append(t.owned, tenure{a.caller, e.Path, a.value, i})
-	case e.Op == "unregister" && t.never(e.Client, e.Path):
-		return violated(t, i, "c%d has unregistered %s, which it has never registered", e.Client, e.Path)
+		t.owned = append(t.owned, tenure{a.caller, name, a.value, i})
+	case e.Op == "unregister" && t.never(e.Client, name):
+		return violated(t, i, "c%d has unregistered %s, which it has never registered", e.Client, name)
 	case a.own:
 		t.past = append(t.past, naming{a.ongoing, a.name, a.value, i, false})
 	case e.Op == "resolve":
 		for _, x := range t.past {
-			if x.name == e.Path && x.value == e.Value && x.begin < a.begin {
-				return violated(t, i, "c%d was told %d for %s, which c%d had given up before", e.Client, e.Value, x.name, x.client)
+			if x.name == name && x.value == e.Value && x.begin < a.begin {
+				return violated(t, i, "c%d was told %d for %s, which c%d had given up before", e.Client, e.Value, name, x.client)
 			}
 		}
 	}

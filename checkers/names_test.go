@@ -186,3 +186,25 @@ func TestANameResolvesToItsOwner(t *testing.T) {
 			return c2 o2 resolve /n: canceled`},
 	})
 }
+
+// TestAnAnswerNeedNotRepeatTheName has clients that record a name only when they ask.
+func TestAnAnswerNeedNotRepeatTheName(t *testing.T) {
+	judge(t, Names{}, []judgement{
+		{name: "the owner gives it up", text: registered11 + `
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister`},
+		{name: "another gives it up", text: registered11 + `
+			invoke c2 o2 unregister /n
+			return c2 o2 unregister`, event: 3,
+			message: "c2 has unregistered /n, which c1 has registered and not given up"},
+		{name: "it resolves to nobody", text: registered11 + `
+			invoke c2 o2 resolve /n
+			return c2 o2 resolve`, event: 3,
+			message: "c2 was told that there is no name /n, which c1 has registered as 11 and not given up"},
+		{name: "it was given up", text: registered11 + `
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister
+			invoke c2 o2 resolve /n
+			return c2 o2 resolve v11`, event: 5, message: "c2 was told 11 for /n, which c1 had given up before"},
+	})
+}
