@@ -36,7 +36,7 @@ func (c Alarm) Needs() Needs {
 		Txns: true,
 		Words: slices.Concat(
 			tells("a holder has the lock by Path, at the time Value", "since"),
-			tells("it is about to give it up, at the time Value", "until"),
+			tells("a holder is about to give up the lock by Path, at the time Value", "until"),
 			tells("the time Value at which the monitor raises an alarm, right before it", "clock"),
 			tells("a monitor says that the lock by Path has been held for Value nanoseconds", "overdue"),
 			judged("a monitor runs", "monitor"),

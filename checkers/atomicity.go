@@ -29,10 +29,10 @@ func (Atomicity) Needs() Needs {
 	return Needs{
 		Words: slices.Concat(
 			judged("begins the transaction in Path, of as many sites as Value", "begin"),
-			judged("a site, the client, votes for it", "vote-yes"),
-			judged("a site votes against it", "vote-no"),
+			judged("a site, the client, votes for the transaction in Path", "vote-yes"),
+			judged("a site votes against the transaction in Path", "vote-no"),
 			unjudged("is judged by what is told", "join", "outcome", "finish"),
-			tells("the decision that a client learns", "committed", "aborted")),
+			tells("the decision that a client learns on the transaction in Path", "committed", "aborted")),
 		Seen: []Need{some("the operation begin", "record it with Object.Record and its Path",
 			func(e *history.Event) bool {
 				return e.Kind == history.Invoke && e.Op == "begin"

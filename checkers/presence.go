@@ -35,7 +35,7 @@ func (p Presence) Needs() Needs {
 		Words: slices.Concat(memberWords, judged("begins a time in which everything settles, if the faults are over",
 			Rest),
 			tells("the member is told that it may be one no longer", ToldLost),
-			tells("the member is told that it certainly is one again", ToldJoined)),
+			tells("the member is told that it certainly is one again, by the znode in Path", ToldJoined)),
 		Seen: []Need{Need{What: "a member that leaves after a rest, with the faults over",
 			Hint: "record join with its Path and rest with Object.Invoke; let faults end earlier by " +
 				"Scenario.SafetySteps", In: p.leavesRested}.during()},

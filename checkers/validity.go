@@ -35,10 +35,10 @@ func (Validity) Needs() Needs {
 		Txns: true,
 		Words: slices.Concat(
 			judged("begins the transaction in Path, of as many sites as Value; to fail is a reason to abort", "begin"),
-			judged("is a reason to abort", "vote-no", "finish"),
+			judged("is a reason to abort the transaction in Path", "vote-no", "finish"),
 			unjudged("is no reason to abort; what counts as a yes is a znode below the transaction that says yes",
 				"vote-yes", "join", "outcome"),
-			tells("the decision that a client learns", "aborted", "committed")),
+			tells("the decision that a client learns on the transaction in Path", "aborted", "committed")),
 		Seen: []Need{some("a decision that is told, aborted", "record it as Told", toldAs("aborted")).during()},
 	}
 }

@@ -32,7 +32,7 @@ var (
 
 const (
 	watcherDoc = "a watcher of Path, from its beginning to its end"
-	stateDoc   = "the watcher tells the state of the znode in Path"
+	stateDoc   = "the watcher tells the state of the znode in Path, by its Zxid and, in Value, its Fingerprint"
 )
 
 // watchKinds are the words that begin and end a watcher.
