@@ -33,8 +33,8 @@ func (Conflict) Doc() string {
 // Needs implements [Declaring].
 func (Conflict) Needs() Needs {
 	return Needs{
-		Words: configWords(judged("makes update Value of the configuration in Path; refused, with OK and an error, only while "+
-			"another is made", "update")...),
+		Words: configWords(judged("makes update Value of the configuration in Path; refused, with OK and an error, only "+
+			"while another is made", "update")...),
 		Seen: []Need{some("an update that is refused",
 			"let updates collide, and record the refusal by Return with OK", func(e *history.Event) bool {
 				return e.Kind == history.Return && e.Op == "update" && refused(e)
