@@ -105,3 +105,41 @@ func TestALeaveNeedNotNameTheZnode(t *testing.T) {
 			invoke c1 o1 leave`},
 	})
 }
+
+// TestWhoClosesItsConnectionLeavesBefore is about znodes that go with a session which their client closes: in a history
+// it has deleted them.
+func TestWhoClosesItsConnectionLeavesBefore(t *testing.T) {
+	const member = `
+		invoke c1 o1 join /g/m
+		created c1 /g/m z1 s11
+		return c1 o1 join /g/m
+		`
+	const inside = begun + `
+		created c2 /b/y z1 s12
+		changed c1 /b/ready z2
+		return c1 o1 enter /b/x v2
+		return c2 o2 enter /b/y v2
+		`
+	judge(t, Departure{}, []judgement{
+		{name: "a member that leaves", text: member + `
+			invoke c1 o1 leave /g/m
+			call c1 closeSession
+			deleted c1 /g/m z2 s11`},
+		{name: "a member that does not", text: member + `
+			call c1 closeSession
+			deleted c1 /g/m z2 s11`, event: 4, message: "c1 deleted /g/m, whose member c1 has not left"},
+	})
+	judge(t, Exit{}, []judgement{
+		{name: "it leaves", text: inside + `
+			invoke c2 o2 leave
+			call c2 closeSession
+			deleted c2 /b/y z3 s12
+			invoke c1 o1 leave
+			return c1 o1 leave`},
+		{name: "it does not", text: inside + `
+			call c2 closeSession
+			deleted c2 /b/y z3 s12
+			invoke c1 o1 leave
+			return c1 o1 leave`, event: 12, message: "c1 has left round 0x2 while c2 is inside by /b/y"},
+	})
+}
