@@ -150,6 +150,10 @@ func TestValidityIsAReasonForEveryAbort(t *testing.T) {
 		{name: "a vote that is deleted", text: yes + `
 			changed c1 /tx/a "yes"
 			deleted c2 /tx/a`, event: 4, message: "c2 deleted /tx/a, which says yes, before anybody had learned the decision"},
+		{name: "a site that has voted in an ephemeral znode and deletes it", text: yes + `
+			created c1 /tx/a "yes" s11
+			deleted c1 /tx/a s11
+			told c2 o3 aborted /tx`},
 		{name: "a vote that is deleted when somebody knows the decision", text: yes + `
 			changed c1 /tx/a "yes"
 			told c1 o1 committed /tx

@@ -14,8 +14,8 @@ import (
 //
 // Nobody may abort when the last vote has come: a znode with "aborted" is not created below a transaction in which the
 // znodes of all sites say "yes", or all said so at some moment. A znode that has gone with its session no longer says
-// so. Nor may a transaction vanish when a site has voted: nobody deletes a znode that says "yes" until somebody has
-// learned the decision.
+// so. Nor may a transaction vanish when a site has voted: nobody deletes a persistent znode that says "yes" until
+// somebody has learned the decision. An ephemeral one may go, however that happens: it is a site that has failed.
 //
 // The other events are those of [Atomicity].
 type Validity struct{}
