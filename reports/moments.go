@@ -53,6 +53,7 @@ type chart struct {
 	history *history.History
 	calls   [][]*pending // by client
 	cut     [][]*pending // those that ended without an answer, and may still be executed
+	losses  losses
 	txns    map[int64]int
 	applied map[[2]int64]int // by server and zxid
 	fault   int              // the moment of the fault in this step; -1: there is none
@@ -65,8 +66,8 @@ const faultHost = 0
 // newChart reads a failure, or any other run. A recorded one has a single server, the ensemble.
 func newChart(f *Failure) *chart {
 	x := &chart{names: newNames(f.History, f.Trace), follows: newFollower(f), history: f.History,
-		calls: make([][]*pending, f.History.Clients+1),
-		cut:   make([][]*pending, f.History.Clients+1), txns: map[int64]int{}, applied: map[[2]int64]int{}}
+		calls: make([][]*pending, f.History.Clients+1), cut: make([][]*pending, f.History.Clients+1),
+		losses: newLosses(f.History), txns: map[int64]int{}, applied: map[[2]int64]int{}}
 	x.servers = x.follows.servers
 	x.hosts = append([]string{"faults"}, x.follows.hosts(f.History.Clients)...)
 	next := 0
@@ -199,6 +200,9 @@ func (x *chart) event(e, i int) {
 		x.fault = x.add(faultHost, i, name, text)
 	case history.Call:
 		m := x.add(host, i, v.Op, text, x.struck(v.Client)...)
+		if isPart(v) {
+			break
+		}
 		x.calls[v.Client] = append(x.calls[v.Client], &pending{asked: asked(v), call: m, served: -1})
 	case history.Reply:
 		x.add(host, i, name, text, x.answer(v, i)...)
@@ -207,6 +211,10 @@ func (x *chart) event(e, i int) {
 	default:
 		if v.Client > 0 {
 			x.add(host, i, name, text, x.struck(v.Client)...)
+		}
+		if x.losses.at(v) {
+			x.cut[v.Client] = append(x.cut[v.Client], x.calls[v.Client]...)
+			x.calls[v.Client] = nil
 		}
 	}
 }
@@ -234,8 +242,9 @@ func (x *chart) committed(v *history.Event, i int, text string) {
 	p := x.serving
 	if x.follows.recorded { // a history does not say which one
 		p = nil
-		if k := slices.IndexFunc(x.calls[v.Client], func(q *pending) bool { return q.makes(v) }); k >= 0 {
-			p = x.calls[v.Client][k]
+		open := slices.Concat(x.calls[v.Client], x.cut[v.Client])
+		if k := slices.IndexFunc(open, func(q *pending) bool { return q.makes(v) }); k >= 0 {
+			p = open[k]
 		}
 	}
 	if p != nil {

@@ -20,12 +20,14 @@ type span struct {
 // spans are the bars of a picture, by the rows of a lane.
 type spans struct {
 	sessions, beliefs, operations, calls []span
+
+	losses losses
 }
 
 // newSpans finds what lasts in a run.
 func newSpans(f *Failure) *spans {
-	s := &spans{}
 	h := f.History
+	s := &spans{losses: newLosses(h)}
 	for i := range h.Events {
 		e := &h.Events[i]
 		switch e.Kind {
@@ -101,6 +103,9 @@ func (s *spans) belief(e *history.Event) {
 
 func (s *spans) call(e *history.Event) {
 	c := client(e.Client) + ": "
+	if isPart(e) {
+		return
+	}
 	if e.Kind == history.Call {
 		s.calls = begin(s.calls, e, "call", asked(e), c+asked(e))
 		return
@@ -133,6 +138,13 @@ func (s *spans) session(e *history.Event) {
 	}
 	end(s.sessions, e, every)
 	s.sessions = begin(s.sessions, e, class, "", client(e.Client)+": "+title)
+	for s.losses.at(e) {
+		x := end(s.calls, e, every)
+		if x == nil {
+			break
+		}
+		x.class, x.title = "call lost", x.title+": no answer came"
+	}
 }
 
 // crash ends everything of a client.

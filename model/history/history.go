@@ -23,7 +23,7 @@ const (
 	Released             // the holder gives it up [Object]
 	Write                // a holder writes to the guarded resource, or reads it: Op=read [Object Value=token OK=accepted]
 	Call                 // a ZooKeeper operation is issued [Op Path]
-	Reply                // ... and answered [Op Path Err; of a real server also Zxid=how far it was Version=mode of a watch]
+	Reply                // ... and answered [Op Path Err; Zxid: how far a real server was, Version: the mode of a watch]
 	Notify               // a watch event reaches the client [Op=type Path Zxid]; Zxid 0: unknown or catch-up
 	Created              // committed; Client is the author [Path Data Zxid Proposed Session=owner of an ephemeral]
 	Changed              // committed: new data [Path Data Zxid Proposed]
