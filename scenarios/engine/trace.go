@@ -102,6 +102,9 @@ func (t *tracer) before(x sim.Transition) string {
 	case sim.Undelay:
 		return "messages reach " + c.Name() + " again"
 	case sim.Expire:
+		if c.Alive() { // only code outside of the simulator is without a connection for so long
+			return "the session of " + c.Name() + " expires, which has had no connection for as long as its timeout"
+		}
 		return "the session of " + c.Name() + ", which is gone, expires"
 	case sim.Replicate:
 		n := w.Next(int(x.Arg))

@@ -3,6 +3,9 @@ package zktest_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -179,4 +182,33 @@ func TestWhatIsToEndByItselfEndsInTime(t *testing.T) {
 		}
 		c.Sometimes("both have ended", true)
 	}, zktest.Faults("none"))
+}
+
+func TestHiddenOutage(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		c1, c2 := c.Connect(), c.Connect()
+		c1.Exists("/")
+		c2.Exists("/")
+		id := c2.SessionID()
+		c.AtRest()
+		if now := c2.SessionID(); id != 0 && now != id {
+			c.Errorf("c2 had session %d, and has %d", id, now)
+		}
+	}, zktest.Servers(3), zktest.Faults("elect=4 expire=4@client=c1"))
+}
+
+// TestASessionThatEndsInAnOutageIsTold has the session of c1 end when nobody was served for a session timeout, so that
+// of c2, which waits for a connection, may end then, too.
+func TestASessionThatEndsInAnOutageIsTold(t *testing.T) {
+	dir := t.TempDir()
+	expect(t, runHidden(t, dir, "TestHiddenOutage", "-zksim.seeds", "1-2000", "-zksim.out", "out"), "c2 had session ")
+	page, err := os.ReadFile(filepath.Join(dir, "out", "zktest.TestHiddenOutage", "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "the session of c2 expires, which has had no connection for as long as its timeout"
+	if !strings.Contains(string(page), want) {
+		t.Errorf("the page does not say that %s", want)
+	}
 }
