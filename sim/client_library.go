@@ -183,7 +183,7 @@ func (c *Client) connect(k int) {
 	c.late = c.late[:0] // the session now belongs to this connection
 	if c.session == 0 {
 		c.sessions++
-		c.session = int64(c.id)<<12 | c.sessions
+		c.session = int64(c.id)<<sessionBits | c.sessions
 		w.commit(nil, c.session, &model.Request{Op: model.OpCreateSession, Version: w.SessionTimeout})
 		s.catchUp(w.committed)
 	}

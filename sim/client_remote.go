@@ -74,12 +74,15 @@ func (c *Client) Open(server int, timeout int32) (session int64, err error) {
 	c.owed = c.owed[:0]
 	c.sessions++
 	c.timeout = timeout
-	c.session = int64(c.id)<<12 | c.sessions
+	c.session = int64(c.id)<<sessionBits | c.sessions
 	w.commit(nil, c.session, &model.Request{Op: model.OpCreateSession, Version: timeout})
 	s.catchUp(w.committed)
 	c.attach(server)
 	return c.session, nil
 }
+
+// Spent reports whether a client has had all sessions whose ids can name it. The next one would be that of another.
+func (c *Client) Spent() bool { return c.sessions >= 1<<sessionBits-1 }
 
 // Orphaned reports whether a session of a remote client goes on although the client was given another one.
 func (c *Client) Orphaned() bool { return len(c.orphans) > 0 }

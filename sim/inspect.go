@@ -29,8 +29,11 @@ func (w *World) Next(k int) *model.Txn {
 // Owner returns the client that opened a session; nil if there is none.
 func (w *World) Owner(session int64) *Client { return w.Client(w.Numbered(session)) }
 
+// sessionBits is how many bits of a session's id tell the sessions of one client apart. The others are its number.
+const sessionBits = 12
+
 // Numbered returns the number of the client that opened a session, 1 for c1, even if the client has left.
-func (w *World) Numbered(session int64) int { return int(session >> 12) }
+func (w *World) Numbered(session int64) int { return int(session >> sessionBits) }
 
 // Session returns the session that the client's library believes it has, or 0.
 func (c *Client) Session() int64 { return c.session }

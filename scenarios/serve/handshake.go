@@ -114,7 +114,7 @@ func (c *conn) reattach(hello *jute.ConnectRequest) error {
 func (c *conn) renew(s *session, hello *jute.ConnectRequest) error {
 	e := c.e
 	timeout := e.granted(hello.Timeout)
-	if s == nil || s.orphaned() || !e.knows(hello) {
+	if s == nil || s.orphaned() || s.client.Spent() || !e.knows(hello) {
 		return c.openSession(timeout.Milliseconds())
 	}
 	if s.conn != nil { // its end is still on its way

@@ -104,3 +104,27 @@ func TestTheFormerSessionsAtAKeeperEndByTheClock(t *testing.T) {
 		}
 	}
 }
+
+// TestAClientThatConnectsVeryOftenGetsNoSessionOfAnother has c2 use the ids of all its sessions, while c3 has a znode.
+func TestAClientThatConnectsVeryOftenGetsNoSessionOfAnother(t *testing.T) {
+	t.Parallel()
+	e := start(t, Options{Like: model.Keeper})
+	hello(t, dial(t, e), 0, make([]byte, 16))
+	often, other := dial(t, e), dial(t, e)
+	w := hello(t, often, 0, make([]byte, 16))
+	own := hello(t, other, 0, make([]byte, 16)).Session
+	ask(t, other, model.Request{Op: model.OpCreate, Path: "/own", ACL: open, Flags: zk.FlagEphemeral})
+	for n := range 1 << 12 {
+		often.Close()
+		often = dial(t, e)
+		if w = hello(t, often, w.Session, e.password(w.Session)); w.Session>>12 == own>>12 {
+			t.Fatalf("connection %d of c2 has the session 0x%x, and c3 has 0x%x", n+2, w.Session, own)
+		}
+	}
+	if there, owner := owned(t, other); !there || owner != own || w.Session>>12 != 4 {
+		t.Errorf("/own: %v, of 0x%x; the last session is 0x%x", there, owner, w.Session)
+	}
+	if j := e.Judge(); len(j.Violations) > 0 {
+		t.Errorf("%q", j.Violations)
+	}
+}
