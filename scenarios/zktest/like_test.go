@@ -3,6 +3,7 @@ package zktest_test
 import (
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -106,4 +107,32 @@ func TestALostConnectionLosesTheLockOfGoZookeeperAtAKeeper(t *testing.T) {
 func TestALostConnectionLosesNoLockAtZooKeeper(t *testing.T) {
 	zktest.Run(t, func(c *zktest.Cluster) { holds(c, time.Minute/2) }, zktest.Checkers(checkers.Belief{}),
 		zktest.Faults("disconnect=1"))
+}
+
+// TestClientsOfOneDialerKeepTheirNumbersAtAKeeper has a client give up a connection, and dial at once.
+func TestClientsOfOneDialerKeepTheirNumbersAtAKeeper(t *testing.T) {
+	zktest.Run(t, func(c *zktest.Cluster) {
+		d := c.Dialer()
+		var all sync.WaitGroup
+		for range 2 {
+			conn, _, err := zk.Connect(c.Addrs(), 12*time.Second, zk.WithDialer(d), zk.WithLogInfo(false))
+			if err != nil {
+				c.Errorf("%v", err)
+				return
+			}
+			all.Go(func() {
+				defer conn.Close()
+				for before, n := int64(0), 0; n < 4; n++ {
+					conn.Sync("/")
+					now := conn.SessionID()
+					if before != 0 && before>>12 != now>>12 {
+						c.Errorf("a client that had the session %x has %x", before, now)
+					}
+					before = now
+					time.Sleep(3 * time.Second)
+				}
+			})
+		}
+		all.Wait()
+	}, zktest.Like("keeper"), zktest.Servers(3))
 }

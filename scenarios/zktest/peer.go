@@ -225,7 +225,7 @@ func (p *peer) collect() (any, more bool) {
 func (p *peer) whose(hello *jute.ConnectRequest) *peer {
 	if hello.Session != 0 {
 		keeper := p.c.world.Like == model.Keeper // which would not end an old connection
-		of := func(q *peer) bool { return q.client.Session() == hello.Session && !(keeper && q.at != nil) }
+		of := func(q *peer) bool { return q.client.Session() == hello.Session && !(keeper && q.open()) }
 		if i := slices.IndexFunc(p.c.peers, of); i >= 0 {
 			return p.c.peers[i]
 		}
@@ -235,6 +235,10 @@ func (p *peer) whose(hello *jute.ConnectRequest) *peer {
 	}
 	return p
 }
+
+// open reports whether the client has a connection that it has not closed. That it has closed one may still have to be
+// collected.
+func (p *peer) open() bool { return p.at != nil && !p.at.shut() }
 
 // packet takes a packet of the client. It reports whether it was a ping that is already answered.
 func (p *peer) packet(line *pipe, packet []byte) (pinged bool, err error) {

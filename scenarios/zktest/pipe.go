@@ -156,6 +156,13 @@ func (p *pipe) take(stalled bool) (out []byte, closed bool) {
 	return out, p.closed
 }
 
+// shut reports whether the client has closed the connection.
+func (p *pipe) shut() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}
+
 // idle reports whether the connection is open and everything that the client has written was taken.
 func (p *pipe) idle() bool {
 	p.mu.Lock()
