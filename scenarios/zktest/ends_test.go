@@ -88,6 +88,20 @@ func TestACallByACleanupIsAnError(t *testing.T) {
 	expect(t, runHidden(t, t.TempDir(), "TestHiddenCleanup"), "not by a function for t.Cleanup")
 }
 
+func TestHiddenFinding(t *testing.T) {
+	once(t, func(c *zktest.Cluster) {
+		c.Connect().Exists("/")
+		c.Errorf("it is found")
+	})
+}
+
+// TestOneProcessShrinksWhatItHasFound has the process of the test make the runs. The context of a run, which is over,
+// was the one that the check got, so that it was interrupted: from the first run on with the overlay.
+func TestOneProcessShrinksWhatItHasFound(t *testing.T) {
+	t.Setenv("ZKSIM_INLINE", "1")
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenFinding"), "seed 1  always: it is found", "\n            minimal ")
+}
+
 // TestWatchesAreAskedForAgainInAnyOrder has two of them fire while the client has no connection. The library asks for
 // them in the order of a map.
 func TestWatchesAreAskedForAgainInAnyOrder(t *testing.T) {

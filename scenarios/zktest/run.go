@@ -312,7 +312,6 @@ func inline(
 			inlineVariable)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	defer contextKept(t)()
 	defer outside(t, &s, code)()
 	judge(t, s)
 }
@@ -324,6 +323,7 @@ func outside(t *testing.T, s *scenarios.Scenario, code func(c *Cluster)) (end fu
 		if runs++; runs%collectEvery == 0 {
 			runtime.GC()
 		}
+		defer contextKept(t)() // the check asks for it between runs, to shrink one
 		return bubble(t, w, steps, code, run)
 	}
 	t.Setenv("GODEBUG", os.Getenv("GODEBUG")+",randseednop=0") // so that rand.Seed seeds
