@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/faults"
 	"zksim/model"
 	"zksim/scenarios/serve"
 )
@@ -54,5 +55,28 @@ func TestARecordingOfServersThatThereAreNotIsRefused(t *testing.T) {
 	_, err := serve.ReadRecording(strings.NewReader(other))
 	if err == nil || !strings.Contains(err.Error(), `the server is zookeeper, keeper or zookeeper-3.9, not "etcd"`) {
 		t.Error(err)
+	}
+}
+
+// TestWhatWasOnItsWayWhenAConnectionEndedIsSentBefore has a fault cut a connection behind a request, the first one of
+// the client or the second, as the seed says. The servers execute it afterwards.
+func TestWhatWasOnItsWayWhenAConnectionEndedIsSentBefore(t *testing.T) {
+	t.Parallel()
+	for _, like := range []model.Like{model.ZooKeeper, model.Keeper} {
+		for _, seed := range []uint64{1, 5} {
+			o := serve.Options{Like: like, Seed: seed, Faults: faults.Plan{{Fault: "disconnect", Budget: 1}}}
+			r, res := playedAgain(t, o, func(t *testing.T, e *serve.Ensemble) {
+				a := connect(t, e)
+				for _, path := range []string{"/a", "/b", "/c"} {
+					a.Create(path, nil, 0, open)
+				}
+			})
+			if i := slices.Index(r.Steps, "disconnect c1"); i < 0 || r.Steps[i+1] != "serve c1" {
+				t.Errorf("%v, seed %d: recorded %q", like, seed, r.Steps)
+			}
+			if got, want := answered(res.History), asRecorded(r); !slices.EqualFunc(got, want, slices.Equal) {
+				t.Errorf("%q\n%q", got, want)
+			}
+		}
 	}
 }

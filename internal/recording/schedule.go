@@ -70,6 +70,10 @@ func (f *follower) Choose(w *sim.World) (sim.Transition, bool, error) {
 	for len(f.steps) > 0 {
 		name := f.steps[0]
 		normal := w.Normal()
+		if t, ok := lead(w, normal, name); ok && f.helps < maxHelps && f.early(w, normal) {
+			f.helps++
+			return t, true, nil
+		}
 		for _, list := range [][]sim.Transition{normal, w.Faults()} {
 			for _, t := range list {
 				if w.Name(t) != name {
@@ -88,6 +92,18 @@ func (f *follower) Choose(w *sim.World) (sim.Transition, bool, error) {
 		f.steps, f.helps = f.steps[1:], 0
 	}
 	return f.rest.Choose(w)
+}
+
+// early reports whether the next step ends a connection on which the client has yet to send what is served after that.
+func (f *follower) early(w *sim.World, list []sim.Transition) bool {
+	who, ends := strings.CutPrefix(f.steps[0], "disconnect ")
+	if !ends {
+		return false
+	}
+	served, connects := "serve "+who, "connect "+who+" "
+	i := slices.IndexFunc(f.steps, func(s string) bool { return s == served || strings.HasPrefix(s, connects) })
+	return i >= 0 && f.steps[i] == served &&
+		!slices.ContainsFunc(list, func(t sim.Transition) bool { return w.Name(t) == served })
 }
 
 // lead returns a step that may lead to one that is not possible yet: the client's code goes on, it connects, its
