@@ -39,6 +39,7 @@ type Order struct {
 	Path     []Turn // of [Search]
 	Trace    bool   // also return the run's trace
 	Until    int    // if not 0, the run ends before that step, and its process with it
+	Cold     bool   // Until also applies to a run that comes before all that count, because that one ends its process
 	// Then are the seeds that the same worker will probably be asked for after Seed, in this order.
 	Then []uint64
 }
@@ -273,7 +274,12 @@ func (r *Runner) traceElsewhere(s *Scenario, schedule Schedule) (*history.Trace,
 	dead := r.reply
 	if dead.Dead != "" && len(dead.Names) > 0 {
 		o.Until = len(dead.Names)
-		if _, err = r.elsewhere(s, o); err != nil {
+		_, err = r.elsewhere(s, o)
+		if err == nil && r.reply.Dead != "" {
+			o.Cold = true
+			_, err = r.elsewhere(s, o)
+		}
+		if err != nil {
 			return nil, result, schedule.misfit(err)
 		}
 		alive := r.reply

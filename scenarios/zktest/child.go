@@ -95,7 +95,7 @@ func child(t *testing.T, s scenarios.Scenario, code func(c *Cluster)) {
 			reply := &engine.Reply{}
 			if n > notes.vain().Load() {
 				large.betweenRuns()
-				reply = c.Run(&o)
+				reply = c.Run(ended(o, warm))
 			}
 			if !warm && !t.Failed() { // see warmUp; a test that has failed cannot tell of another run
 				warm = true
@@ -126,6 +126,15 @@ func child(t *testing.T, s scenarios.Scenario, code func(c *Cluster)) {
 			serve()
 		}}})
 	t.FailNow()
+}
+
+// ended returns the order of a run. The one that comes before all that count must not end early: the next one is told,
+// unless that one ends its process.
+func ended(o engine.Order, warm bool) *engine.Order {
+	if !warm && !o.Cold {
+		o.Until = 0
+	}
+	return &o
 }
 
 // parallel reports whether a test, or a test that contains it, has called Parallel. In such a test package testing

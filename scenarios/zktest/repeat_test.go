@@ -124,6 +124,40 @@ func TestFuturesDrawTurnsOfTheirOwn(t *testing.T) {
 	}
 }
 
+var dealt sync.Once
+
+// TestHiddenDealt draws once in a process, before all else.
+func TestHiddenDealt(t *testing.T) {
+	hidden(t)
+	cards := map[string]bool{"ace": true, "king": true, "queen": true, "jack": true}
+	deal := func() (list []string) {
+		for x := range cards { // the order is what is dealt
+			list = append(list, x)
+		}
+		return list
+	}
+	zktest.Run(t, func(c *zktest.Cluster) {
+		dealt.Do(func() { deal() })
+		hand := deal()
+		create(c.Connect(), "/"+hand[0])
+		if hand[0] == "ace" {
+			os.Exit(3)
+		}
+	}, zktest.Faults(""), zktest.Servers(1))
+}
+
+// TestTheStoryIsOfTheRunThatEndsItsProcess has one before it in the same process that does not. The steps were told as
+// that one made them.
+func TestTheStoryIsOfTheRunThatEndsItsProcess(t *testing.T) {
+	if !zktest.Exact {
+		t.Skip("built without the overlay")
+	}
+	for _, seeds := range []string{"1-100", "20-100", "40-100", "60-100"} {
+		expect(t, runHidden(t, t.TempDir(), "TestHiddenDealt", "-zksim.seeds", seeds), "status 3", "/ace now exists",
+			"2 of 2 identical")
+	}
+}
+
 // TestAStepThatIsNoneIsAnError has a schedule with a word that no step has: to pass over it, as over steps that are not
 // possible where code has changed, would pass a file that is broken.
 func TestAStepThatIsNoneIsAnError(t *testing.T) {
