@@ -37,6 +37,10 @@ func Fuzz(f *testing.F, code func(c *Cluster), options ...Option) {
 		return
 	}
 	if value("test.fuzzworker") == "true" || !isolates || os.Getenv(inlineVariable) != "" {
+		if value("zksim.schedule") != "" {
+			replayInline(f, s, code)
+			return
+		}
 		scenarios.Fuzz(inlined(f, &s, code), s)
 		return
 	}
@@ -44,6 +48,19 @@ func Fuzz(f *testing.F, code func(c *Cluster), options ...Option) {
 	f.Cleanup(cancel)
 	f.Cleanup(newProcesses(ctx, &s, f.Name(), nth).close)
 	scenarios.Fuzz(f, s)
+}
+
+// replayInline replays the schedule of -zksim.schedule in this process. A bubble needs a test, which a fuzz test has
+// only for an input.
+func replayInline(f *testing.F, s scenarios.Scenario, code func(c *Cluster)) {
+	f.Add([]byte{})
+	replayed := false
+	f.Fuzz(func(t *testing.T, _ []byte) {
+		if !replayed {
+			replayed = true
+			inline(t, s, code, scenarios.Check)
+		}
+	})
 }
 
 // begun is when this process began, slightly before package testing starts to count its time.

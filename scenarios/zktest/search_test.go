@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -146,6 +147,19 @@ func TestTheFuzzerFindsALostReply(t *testing.T) {
 	if !strings.Contains(out, "panic: no answer") {
 		t.Fatal(out)
 	}
+}
+
+// TestOneProcessReplaysTheScheduleOfAFuzzTest has no input yet whose test the run could be in.
+func TestOneProcessReplaysTheScheduleOfAFuzzTest(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "schedule.txt")
+	text := "zksim schedule 1\nscenario zktest/FuzzHidden\nservers 1\nfaults lose-reply=1@op=create\n\nconnect c1 s1\n" +
+		"lose-reply c1\n"
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("ZKSIM_INLINE", "1")
+	expect(t, runHidden(t, dir, "FuzzHidden", "-zksim.schedule", file), "always in 2 steps: panic: no answer")
 }
 
 func TestHiddenVainSearch(t *testing.T) {
