@@ -2,6 +2,7 @@ package zktest_test
 
 import (
 	"fmt"
+	old "math/rand"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -156,6 +157,32 @@ func TestTheStoryIsOfTheRunThatEndsItsProcess(t *testing.T) {
 		expect(t, runHidden(t, t.TempDir(), "TestHiddenDealt", "-zksim.seeds", seeds), "status 3", "/ace now exists",
 			"2 of 2 identical")
 	}
+}
+
+var drew []int // of each run of this process
+
+func TestHiddenBefore(t *testing.T) {
+	once(t, func(c *zktest.Cluster) {
+		if drew = append(drew, old.Int()); len(drew) > 1 {
+			c.Errorf("the run before was the same: %v", drew[0] == drew[len(drew)-1])
+		}
+	})
+}
+
+// TestNoRunComesFirstThatNobodyHasAskedFor has a process make a run that does not count. It was of seed 1, so what that
+// one says to the test failed the test whatever was asked for.
+func TestNoRunComesFirstThatNobodyHasAskedFor(t *testing.T) {
+	if !zktest.Exact {
+		t.Skip("built without the overlay")
+	}
+	t.Setenv("ZKSIM_INLINE", "1")
+	dir := t.TempDir()
+	expect(t, runHidden(t, dir, "TestHiddenBefore", "-zksim.seeds", "7"), "the run before was the same: true")
+	list, _ := filepath.Glob(filepath.Join(dir, "testdata", "zksim", "*", "*.txt"))
+	if len(list) != 1 {
+		t.Fatalf("schedules: %q", list)
+	}
+	expect(t, runHidden(t, dir, "TestHiddenBefore", "-zksim.schedule", list[0]), "the run before was the same: true")
 }
 
 // TestAStepThatIsNoneIsAnError has a schedule with a word that no step has: to pass over it, as over steps that are not
