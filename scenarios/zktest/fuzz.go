@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"zksim/internal/turns"
 	"zksim/scenarios"
+	"zksim/scenarios/engine"
 	"zksim/sim"
 )
 
@@ -77,6 +79,7 @@ func deadline() time.Time {
 // fuzzer is a fuzz test whose inputs run in its own process.
 type fuzzer struct {
 	*testing.F
+	s   *scenarios.Scenario
 	now *testing.T // of the input
 }
 
@@ -84,23 +87,29 @@ type fuzzer struct {
 func (f *fuzzer) Fuzz(ff any) {
 	run := ff.(func(*testing.T, []byte))
 	f.F.Fuzz(func(t *testing.T, data []byte) {
+		first := f.now == nil
 		f.now = t
+		if first && turns.Exact { // see warmUp
+			r := engine.NewRunner()
+			defer r.Close()
+			r.Bytes(f.s, data)
+		}
 		run(t, data)
 	})
 }
 
 // inlined makes this process, which belongs to the fuzzer, make the runs of a scenario.
 func inlined(f *testing.F, s *scenarios.Scenario, code func(c *Cluster)) *fuzzer {
-	x := &fuzzer{F: f}
+	x := &fuzzer{F: f, s: s}
 	os.Setenv("GODEBUG", list(os.Getenv("GODEBUG"), "randseednop=0"))
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(-1)
-	runs, turns := 0, &atomic.Int64{}
+	runs, steps := 0, &atomic.Int64{}
 	s.Outside = func(w *sim.World, run func() error) error {
 		if runs++; runs%collectEvery == 0 {
 			runtime.GC()
 		}
-		return bubble(x.now, w, turns, code, run)
+		return bubble(x.now, w, steps, code, run)
 	}
 	return x
 }

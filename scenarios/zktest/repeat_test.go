@@ -161,12 +161,34 @@ func TestTheStoryIsOfTheRunThatEndsItsProcess(t *testing.T) {
 
 var drew []int // of each run of this process
 
+func draws(c *zktest.Cluster) {
+	c.Connect().Exists("/x")
+	if drew = append(drew, old.Int()); len(drew) > 1 {
+		c.Errorf("the run before was the same: %v", drew[0] == drew[len(drew)-1])
+	}
+}
+
 func TestHiddenBefore(t *testing.T) {
-	once(t, func(c *zktest.Cluster) {
-		if drew = append(drew, old.Int()); len(drew) > 1 {
-			c.Errorf("the run before was the same: %v", drew[0] == drew[len(drew)-1])
-		}
-	})
+	hidden(t)
+	zktest.Run(t, draws, zktest.Faults(""), zktest.Servers(1))
+}
+
+func FuzzHiddenBefore(f *testing.F) {
+	if os.Getenv("ZKTEST_HIDDEN") == "" {
+		f.Skip("run by another test")
+	}
+	zktest.Fuzz(f, draws, zktest.Faults(""), zktest.Servers(1))
+}
+
+// TestTheFirstInputOfTheFuzzerIsRunTwice has what is done once in a process draw in a run that does not count, as for
+// seeds.
+func TestTheFirstInputOfTheFuzzerIsRunTwice(t *testing.T) {
+	if !zktest.Exact {
+		t.Skip("built without the overlay")
+	}
+	t.Setenv("ZKSIM_INLINE", "1")
+	expect(t, runHidden(t, t.TempDir(), "FuzzHiddenBefore"), "--- FAIL: FuzzHiddenBefore/seed#0",
+		"the run before was the same: true")
 }
 
 // TestNoRunComesFirstThatNobodyHasAskedFor has a process make a run that does not count. It was of seed 1, so what that
