@@ -131,10 +131,11 @@ type Contractor struct {
 }
 
 // NewContractor returns a contractor for a scenario. note, if not nil, is called before each step with its name, and
-// with how many names of the schedule have happened, including this one.
-func NewContractor(s *Scenario, note func(name []byte, taken int)) *Contractor {
+// with how many names of the schedule have happened, including this one. misfit, if not nil, is called with the number
+// of the first name, from 1 on, that is not possible. Code that sees the end of such a run may end the process.
+func NewContractor(s *Scenario, note func(name []byte, taken int), misfit func(step int)) *Contractor {
 	c := &Contractor{r: NewRunner(), s: s, coverage: newCoverer(s), words: checkers.VocabularyOf(s.Judges(), s.Words)}
-	c.r.note = note
+	c.r.note, c.r.misfit = note, misfit
 	return c
 }
 
@@ -362,6 +363,9 @@ func (n *noting) Choose(w *sim.World) (sim.Transition, bool, error) {
 		}
 		n.name = w.AppendName(n.name[:0], t)
 		n.r.note(n.name, taken)
+	}
+	if x, ok := errors.AsType[*sim.NotEnabledError](err); ok && n.r.misfit != nil {
+		n.r.misfit(x.Index + 1)
 	}
 	return t, more, err
 }

@@ -12,7 +12,7 @@ import (
 func TestEachReplyTellsAllThatARunHad(t *testing.T) {
 	s := engine.Scenario{Name: "test/asks", Clients: 1, Checkers: []checkers.Checker{checkers.Liveness{}},
 		Program: func(p *engine.Process) { p.Conn.Exists("/") }}
-	c := engine.NewContractor(&s, nil)
+	c := engine.NewContractor(&s, nil, nil)
 	for n := range 3 {
 		reply := c.Run(&engine.Order{By: engine.BySeed, Seed: 1, Strategy: engine.Random})
 		if had := reply.Sight.Had; len(had) != 1 || had[0] != 1 {

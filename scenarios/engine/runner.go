@@ -41,6 +41,7 @@ type Runner struct {
 	ahead  []uint64 // seeds that it will be asked for next
 	reply  *Reply   // of the worker
 	note   func(name []byte, taken int)
+	misfit func(step int)
 	until  int // the process ends before that step, by stop; 0: it does not end
 	stop   func()
 	told   *history.Trace // of the run in progress

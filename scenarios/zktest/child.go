@@ -79,7 +79,7 @@ func child(t *testing.T, s scenarios.Scenario, code func(c *Cluster)) {
 	go attend(asked, notes.turns(), out)
 	own := t // the test that bubbles are made from
 	s.Outside = func(w *sim.World, run func() error) error { return bubble(own, w, notes.turns(), code, run) }
-	c := engine.NewContractor(&s, notes.note)
+	c := engine.NewContractor(&s, notes.note, notes.misfit)
 	c.Last = func(r *engine.Reply) {
 		out.add(r, true)
 		os.Exit(0)

@@ -1,6 +1,7 @@
 package zktest_test
 
 import (
+	"errors"
 	"fmt"
 	old "math/rand"
 	"math/rand/v2"
@@ -217,4 +218,34 @@ func TestAStepThatIsNoneIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, runHidden(t, dir, "TestHiddenLock", "-zksim.schedule", file), `line 7: no step is called "garbage"`)
+}
+
+func TestHiddenStrict(t *testing.T) {
+	hidden(t)
+	ends := map[string]func(){"exit": func() { os.Exit(1) }, "fatal": func() { t.Fatal("no answer") }}[os.Getenv("END")]
+	zktest.Run(t, func(c *zktest.Cluster) {
+		if _, err := c.Connect().Create("/a", nil, 0, open); err != nil {
+			ends()
+		}
+	}, zktest.Faults(""), zktest.Servers(1))
+}
+
+// TestCodeThatEndsItsProcessWhenAScheduleDoesNotFitIsNotBlamed commits a schedule that fits no more. Its replay ends in
+// the middle of the code, which sees its connection cut.
+func TestCodeThatEndsItsProcessWhenAScheduleDoesNotFitIsNotBlamed(t *testing.T) {
+	for _, end := range []string{"exit", "fatal"} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, "testdata", "zksim", "zktest.TestHiddenStrict", "old.txt")
+		text := "zksim schedule 1\nscenario zktest/TestHiddenStrict\nservers 1\nfaults none\n\nconnect c1 s1\nserve c9\n"
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(text), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("END", end)
+		out, err := tryHidden(t, dir, "TestHiddenStrict", "-zksim.seeds", "1-20")
+		if err != nil {
+			t.Errorf("%s: %v\n%s", end, err, out)
+			continue
+		}
+		expect(t, out, "old.txt fits no more, from step 2 on", "held in 20 runs")
+	}
 }

@@ -215,6 +215,16 @@ func TestHiddenIdle(t *testing.T) {
 // runHidden runs one of these in a folder of its own and returns what it prints.
 func runHidden(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
+	out, err := tryHidden(t, dir, name, args...)
+	if err == nil {
+		t.Fatalf("%s passes: %s", name, out)
+	}
+	return out
+}
+
+// tryHidden is runHidden for a test that may pass.
+func tryHidden(t *testing.T, dir, name string, args ...string) (string, error) {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -222,10 +232,7 @@ func runHidden(t *testing.T, dir, name string, args ...string) string {
 	cmd := exec.CommandContext(t.Context(), self, append([]string{"-test.run", "^" + name + "$", "-test.v"}, args...)...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "ZKTEST_HIDDEN=1")
 	out, err := cmd.CombinedOutput()
-	if err == nil {
-		t.Fatalf("%s passes: %s", name, out)
-	}
-	return string(out)
+	return string(out), err
 }
 
 func expect(t *testing.T, out string, want ...string) {

@@ -10,8 +10,9 @@ import (
 
 // shared is memory that a process shares with its parent. It tells the parent what it must know about a process that
 // has ended: the steps of the run, and replies that were not sent. It begins with numbers: the turns of the code,
-// whether the process was ended because of its code, the length of the names, how many of them were prescribed, how
-// many runs are over, up to which run the results are not needed any more, and the length of the replies.
+// whether the process was ended because of its code, the length of the names, how many of them were prescribed, which
+// name of the schedule was not possible, how many runs are over, up to which run the results are not needed any more,
+// and the length of the replies.
 type shared struct {
 	file *os.File
 	mem  []byte
@@ -23,10 +24,11 @@ const (
 	hungAt     = 8
 	lengthAt   = 16
 	takenAt    = 24
-	overAt     = 32
-	vainAt     = 40
-	unsentAt   = 48
-	repliesAt  = 56
+	misfitAt   = 32
+	overAt     = 40
+	vainAt     = 48
+	unsentAt   = 56
+	repliesAt  = 64
 	namesAt    = 64 << 10
 	maxUnsent  = namesAt - repliesAt
 )
@@ -91,7 +93,13 @@ func (s *shared) keep(part []byte) {
 	s.number(unsentAt).Store(int64(n + len(part)))
 }
 
-// clear forgets the names.
+// misfit notes that a name of the schedule, counted from 1, was not possible.
+func (s *shared) misfit(step int) { s.number(misfitAt).Store(int64(step)) }
+
+// parted returns the number of that name; 0: all were possible.
+func (s *shared) parted() int { return int(s.number(misfitAt).Load()) }
+
+// clear forgets the names and whether they were possible.
 func (s *shared) clear() { clear(s.mem[lengthAt:overAt]) }
 
 // note adds the name of a step.

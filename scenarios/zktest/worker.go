@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"zksim/scenarios/engine"
+	"zksim/sim"
 )
 
 // worker is an [engine.Worker] whose runs happen in a process.
@@ -91,7 +92,7 @@ func (w *worker) run(o *engine.Order) (*engine.Reply, error) {
 			continue
 		}
 		if p.replied++; p.replied > p.vain {
-			return w.replied(r), nil
+			return w.replied(o, r), nil
 		}
 		if r.Full || r.Dead != "" {
 			<-p.ended
@@ -126,7 +127,7 @@ func (p *process) order(o *engine.Order) error {
 }
 
 // replied completes a reply with what only the parent knows.
-func (w *worker) replied(r *engine.Reply) *engine.Reply {
+func (w *worker) replied(o *engine.Order, r *engine.Reply) *engine.Reply {
 	switch {
 	case r.Dead != "":
 		<-w.p.ended
@@ -134,6 +135,7 @@ func (w *worker) replied(r *engine.Reply) *engine.Reply {
 		if r.Dead == failing {
 			r.Dead = "the test fails: " + failure(w.p.out[0].String())
 		}
+		w.p.parts(o, r)
 		w.gone()
 	case r.Last:
 		<-w.p.ended
@@ -172,7 +174,17 @@ func (w *worker) died(o *engine.Order) (*engine.Reply, error) {
 	if r.Dead, r.Hung, err = p.exitReport(); err != nil {
 		return nil, err
 	}
+	p.parts(o, r)
 	return r, nil
+}
+
+// parts completes the reply for a run in which the process has ended. If the schedule did not fit, the run was over
+// before that: its connections were cut, and what the code did then says nothing.
+func (p *process) parts(o *engine.Order, r *engine.Reply) {
+	if k := p.shared.parted(); 0 < k && k <= len(o.Schedule.Names) {
+		r.Dead, r.Misfit = "", &sim.NotEnabledError{Index: k - 1, Name: o.Schedule.Names[k-1],
+			Enabled: []string{"unknown, as the code then ended its process"}}
+	}
 }
 
 // Close implements [engine.Worker].
