@@ -128,7 +128,7 @@ func TestFuturesDrawTurnsOfTheirOwn(t *testing.T) {
 
 var dealt sync.Once
 
-// TestHiddenDealt draws once in a process, before all else.
+// TestHiddenDealt draws once in a process, before all else. The run in which it does so never ends the process.
 func TestHiddenDealt(t *testing.T) {
 	hidden(t)
 	cards := map[string]bool{"ace": true, "king": true, "queen": true, "jack": true}
@@ -139,10 +139,11 @@ func TestHiddenDealt(t *testing.T) {
 		return list
 	}
 	zktest.Run(t, func(c *zktest.Cluster) {
-		dealt.Do(func() { deal() })
+		first := false
+		dealt.Do(func() { first = len(deal()) > 0 })
 		hand := deal()
 		create(c.Connect(), "/"+hand[0])
-		if hand[0] == "ace" {
+		if hand[0] == "ace" && !first {
 			os.Exit(3)
 		}
 	}, zktest.Faults(""), zktest.Servers(1))
