@@ -70,9 +70,11 @@ func (f *follower) Choose(w *sim.World) (sim.Transition, bool, error) {
 	for len(f.steps) > 0 {
 		name := f.steps[0]
 		normal := w.Normal()
-		if t, ok := lead(w, normal, name); ok && f.helps < maxHelps && f.early(w, normal) {
-			f.helps++
-			return t, true, nil
+		if f.helps < maxHelps && f.early(w, normal) {
+			if t, ok := lead(w, normal, name); ok {
+				f.helps++
+				return t, true, nil
+			}
 		}
 		for _, list := range [][]sim.Transition{normal, w.Faults()} {
 			for _, t := range list {
