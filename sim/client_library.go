@@ -182,10 +182,7 @@ func (c *Client) connect(k int) {
 	}
 	c.late = c.late[:0] // the session now belongs to this connection
 	if c.session == 0 {
-		c.sessions++
-		c.session = int64(c.id)<<sessionBits | c.sessions
-		w.commit(nil, c.session, &model.Request{Op: model.OpCreateSession, Version: w.SessionTimeout})
-		s.catchUp(w.committed)
+		c.newSession(s, w.SessionTimeout)
 	}
 	c.connected, c.hungup, c.rounded, c.vain = true, false, false, 0
 	c.server, c.tried = k, -1
@@ -206,6 +203,14 @@ func (c *Client) connect(k int) {
 	if !w.leader().store.HasSession(c.session) { // a deposed leader does not know that it has ended
 		w.History.Add(history.Event{Kind: history.Exceeded, Client: c.number(), Step: w.step, Version: int32(c.Line())})
 	}
+}
+
+// newSession gives the client its next session. Its server has heard of that.
+func (c *Client) newSession(s *server, timeout int32) {
+	c.sessions++
+	c.session = int64(c.id)<<sessionBits | c.sessions
+	c.w.commit(nil, c.session, &model.Request{Op: model.OpCreateSession, Version: timeout})
+	s.catchUp(c.w.committed)
 }
 
 // loseSession leaves the session to its timeout: the server does not ask which one the client had. The library takes

@@ -65,18 +65,14 @@ func (c *Client) Remote() bool { return c.far != nil }
 // A session that the client still has goes on until its timeout. Open fails with [zk.ErrNoServer] if the server has no
 // leader to ask.
 func (c *Client) Open(server int, timeout int32) (session int64, err error) {
-	w := c.w
-	s := w.servers[server]
+	s := c.w.servers[server]
 	if s.deposed || s.frozen {
 		return 0, zk.ErrNoServer
 	}
 	c.orphan(c.silent + int64(c.timeout))
 	c.owed = c.owed[:0]
-	c.sessions++
 	c.timeout = timeout
-	c.session = int64(c.id)<<sessionBits | c.sessions
-	w.commit(nil, c.session, &model.Request{Op: model.OpCreateSession, Version: timeout})
-	s.catchUp(w.committed)
+	c.newSession(s, timeout)
 	c.attach(server)
 	return c.session, nil
 }
