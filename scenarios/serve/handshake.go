@@ -93,7 +93,7 @@ func (c *conn) reattach(hello *jute.ConnectRequest) error {
 		e.record.expired(e.world, hello.Session)
 		return c.expired()
 	}
-	if k := s.client.Bound(); k >= 0 && k != c.server && s.waits() {
+	if s.waitsAt(c.server) {
 		return errEnded
 	}
 	err := s.attachAt(c.server, hello.LastZxid)
@@ -120,7 +120,7 @@ func (c *conn) renew(s *session, hello *jute.ConnectRequest) error {
 	if s.conn != nil { // its end is still on its way
 		s.dropAt(s.conn.server)
 	}
-	if k := s.client.Bound(); k >= 0 && k != c.server && s.waits() {
+	if s.waitsAt(c.server) {
 		return errEnded
 	}
 	former := *s
@@ -154,9 +154,12 @@ func (s *session) attachAt(server int, seen int64) error {
 	return s.client.Reattach(server, seen)
 }
 
-// waits reports whether a session that a fault has sent to one server may not yet connect to another. After a while it
-// may, because a client need not know that server.
-func (s *session) waits() bool {
+// waitsAt reports whether the session may not yet connect to a server, because a fault has sent it to another one.
+// After a while it may, because a client need not know that other one.
+func (s *session) waitsAt(server int) bool {
+	if k := s.client.Bound(); k < 0 || k == server {
+		return false
+	}
 	if s.sent.IsZero() {
 		s.sent = time.Now()
 	}
