@@ -1,13 +1,9 @@
 package scenarios
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 
 	"zksim/scenarios/engine"
-	"zksim/scenarios/prove"
-	"zksim/sim"
 )
 
 // SearchBounds are the bounds of [Exhaust].
@@ -63,25 +59,6 @@ func Exhaust(t T, s Scenario, b SearchBounds) {
 		r.to(engine.Held, says)
 		t.Logf("%s held in %s", s.Name, says)
 	}
-}
-
-// unfit sets what a test came to if the code makes no runs that say anything.
-func (r *record) unfit(err error) {
-	if m, ok := errors.AsType[*sim.Misuse](err); ok {
-		r.to(engine.Misused, "misuse: "+m.Message)
-	} else if _, ok := errors.AsType[*prove.Unstable](err); ok || errors.Is(err, engine.ErrNondeterministic) {
-		r.to(engine.Nondeterministic, err.Error())
-	} else {
-		r.row.Says = err.Error()
-	}
-}
-
-// named returns the text of an error, with the name of the scenario before it unless it begins with that.
-func named(s *Scenario, err error) string {
-	if text := err.Error(); strings.HasPrefix(text, s.Name) {
-		return text
-	}
-	return s.Name + ": " + err.Error()
 }
 
 // joined joins two clauses; the second may be empty.

@@ -1,17 +1,21 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"zksim/internal/files"
 	"zksim/internal/pipeline"
 	"zksim/reports"
 	"zksim/scenarios/engine"
+	"zksim/scenarios/prove"
+	"zksim/sim"
 )
 
 // Where rows of the index come from that have no seeds.
@@ -123,4 +127,23 @@ func resultsFolder(t T) string {
 		return x.ArtifactDir()
 	}
 	return ""
+}
+
+// unfit sets what a test came to if the code makes no runs that say anything.
+func (r *record) unfit(err error) {
+	if m, ok := errors.AsType[*sim.Misuse](err); ok {
+		r.to(engine.Misused, "misuse: "+m.Message)
+	} else if _, ok := errors.AsType[*prove.Unstable](err); ok || errors.Is(err, engine.ErrNondeterministic) {
+		r.to(engine.Nondeterministic, err.Error())
+	} else {
+		r.row.Says = err.Error()
+	}
+}
+
+// named returns the text of an error, with the name of the scenario before it unless it begins with that.
+func named(s *Scenario, err error) string {
+	if text := err.Error(); strings.HasPrefix(text, s.Name) {
+		return text
+	}
+	return s.Name + ": " + err.Error()
 }
