@@ -31,6 +31,14 @@ func Likes() []string { return likes[:] }
 // String returns the name of the server.
 func (l Like) String() string { return likes[l] }
 
+// Clause returns ", like keeper" and so on, to end a sentence about runs; "" for [ZooKeeper].
+func (l Like) Clause() string {
+	if l == ZooKeeper {
+		return ""
+	}
+	return ", like " + l.String()
+}
+
 // ParseLike returns the server of that name.
 func ParseLike(name string) (Like, error) {
 	for i, x := range likes {

@@ -26,7 +26,8 @@ func TestGoTestRunsACheckAgainWhenTheEnvironmentSaysOtherwise(t *testing.T) {
 		t.Fatalf("go test keeps no result: %s", out)
 	}
 	for env, want := range map[string]string{"ZKSIM_SEEDS=nine": "ZKSIM_SEEDS: ", "ZKSIM_SHARD=3/2": "ZKSIM_SHARD: ",
-		"ZKSIM_JOB_INDEX=one": "ZKSIM_SHARD: ", "ZKSIM_FOR=soon": "ZKSIM_FOR ", "ZKSIM_SCHEDULE=none.txt": "none.txt"} {
+		"ZKSIM_JOB_INDEX=one": "ZKSIM_SHARD: ", "ZKSIM_FOR=soon": "ZKSIM_FOR ", "ZKSIM_LIKE=etcd": "ZKSIM_LIKE: ",
+		"ZKSIM_SCHEDULE=none.txt": "none.txt"} {
 		if out := run(append(usual, env)...); !strings.Contains(out, want) {
 			t.Errorf("%s: %s", env, out)
 		}

@@ -34,7 +34,7 @@ func Check(t T, s Scenario) {
 	}
 	o, limit, limited, err := options()
 	if err == nil {
-		err = s.Valid()
+		err = cmp.Or(serve(&s), s.Valid())
 	}
 	if err != nil {
 		t.Fatalf("%v", err)
@@ -61,7 +61,7 @@ func Check(t T, s Scenario) {
 	case x.Cut && !limited && x.Status != engine.Violation && x.Status != engine.Nondeterministic:
 		t.Fatalf("%s: the time was up before all was done, after %s%s", s.Name, history.Counted(x.Runs, "run"), summary(&x))
 	case x.Status == engine.Held:
-		t.Logf("%s held in %s%s%s", s.Name, history.Counted(x.Runs, "run"), x.Certain(), summary(&x))
+		t.Logf("%s held in %s%s%s%s", s.Name, history.Counted(x.Runs, "run"), s.Like.Clause(), x.Certain(), summary(&x))
 	case x.Status == engine.Caught:
 		t.Logf("%s caught by %s, %s%s", s.Name, x.Failure.Verdict.Checker, x.Where(), summary(&x))
 	case x.Status == engine.Violation:

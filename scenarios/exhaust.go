@@ -22,13 +22,17 @@ func Exhaust(t T, s Scenario, b SearchBounds) {
 		replay(t, &s, file)
 		return
 	}
+	if err := serve(&s); err != nil {
+		t.Fatalf("%v", err)
+		return
+	}
 	ctx, cancel := within(t, 0)
 	defer cancel()
 	r := newRecord(t, &s, bySearch)
 	r.begin()
 	t.Cleanup(r.keep)
 	x, err := engine.Exhaust(ctx, &s, b)
-	says := x.String()
+	says := x.String() + s.Like.Clause()
 	switch {
 	case err != nil:
 		r.unfit(err)

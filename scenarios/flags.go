@@ -12,6 +12,7 @@ import (
 
 	"zksim/internal/pipeline"
 	"zksim/internal/shard"
+	"zksim/model"
 	"zksim/scenarios/engine"
 )
 
@@ -23,7 +24,8 @@ var (
 	shardFlag    = testFlag("shard", "i/n: only every n-th seed, the i-th part of the work; auto: as the environment says")
 	forFlag      = testFlag("for", "time for each check or proof: as many seeds as it allows, or at most as long for "+
 		"those of zksim.seeds")
-	outFlag = testFlag("out", "folder for the pages of failures and an index (default: the folder of -artifacts, or, "+
+	likeFlag = testFlag("like", "what the servers behave like, whatever scenarios say: zookeeper, zookeeper-3.9 or keeper")
+	outFlag  = testFlag("out", "folder for the pages of failures and an index (default: the folder of -artifacts, or, "+
 		"without an index, a temporary one)")
 )
 
@@ -90,6 +92,20 @@ func options() (o pipeline.Options, limit time.Duration, limited bool, err error
 		o.Shard, o.Shards = part.Remainder(), part.Of
 	}
 	return o, limit, limited, nil
+}
+
+// serve gives a scenario the servers that the flag names, if it is given.
+func serve(s *Scenario) error {
+	name := likeFlag.String()
+	if name == "" {
+		return nil
+	}
+	like, err := model.ParseLike(name)
+	if err != nil {
+		return fmt.Errorf("%s: %w", likeFlag.name(), err)
+	}
+	s.Like = like
+	return nil
 }
 
 // logShard logs which part of the work a test does, if the environment decides that.

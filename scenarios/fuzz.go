@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"slices"
@@ -41,7 +42,7 @@ func Fuzz(f F, s Scenario) {
 		replay(f, &s, file)
 		return
 	}
-	if err := s.Valid(); err != nil {
+	if err := cmp.Or(serve(&s), s.Valid()); err != nil {
 		f.Fatalf("%v", err)
 		return
 	}
@@ -119,11 +120,11 @@ func (r *record) fuzzed(f F, inputs int) {
 	case ok && x.Failed():
 		r.to(engine.Violation, "an input fails, of which the log tells")
 	case r.s.Broken():
-		r.row.Says = fmt.Sprintf("%s, and none shows the flaw", history.Counted(inputs, "input"))
+		r.row.Says = fmt.Sprintf("%s%s, and none shows the flaw", history.Counted(inputs, "input"), r.s.Like.Clause())
 	case fuzzing: // by other processes
-		r.to(engine.Held, "fuzzed, and no input has failed")
+		r.to(engine.Held, "fuzzed"+r.s.Like.Clause()+", and no input has failed")
 	case inputs > 0:
-		r.to(engine.Held, history.Counted(inputs, "input"))
+		r.to(engine.Held, history.Counted(inputs, "input")+r.s.Like.Clause())
 	}
 }
 

@@ -106,18 +106,20 @@ func (x *Outcome) Says() string {
 	}
 	switch x.Status {
 	case engine.Held:
-		return fmt.Sprintf("%s, %s%s", history.Counted(x.Runs, "run"), history.Counted(x.Steps, "step"), x.Certain())
+		return fmt.Sprintf("%s, %s%s%s", history.Counted(x.Runs, "run"), history.Counted(x.Steps, "step"),
+			x.Scenario.Like.Clause(), x.Certain())
 	case engine.Caught:
 		return fmt.Sprintf("by %s %s in %s", x.Failure.Verdict.Checker, at, history.Counted(x.Failure.Steps, "step"))
 	case engine.Violation:
 		return fmt.Sprintf("%s %s in %s", x.Failure.Verdict.Checker, at, history.Counted(x.Failure.Steps, "step"))
 	case engine.Escaped:
 		must := strings.Join(x.Scenario.Caught, " or ")
-		return fmt.Sprintf("escaped: %s, and it was not caught by %s", history.Counted(x.Runs, "run"), must)
+		return fmt.Sprintf("escaped: %s%s, and it was not caught by %s", history.Counted(x.Runs, "run"),
+			x.Scenario.Like.Clause(), must)
 	case engine.Nondeterministic:
 		return "nondeterministic: " + reports.Printable(x.Why)
 	}
-	return fmt.Sprintf("%s (%s)", reports.Printable(x.Why), history.Counted(x.Runs, "run"))
+	return fmt.Sprintf("%s (%s%s)", reports.Printable(x.Why), history.Counted(x.Runs, "run"), x.Scenario.Like.Clause())
 }
 
 // aimed is the fault of a rule and its aim, without the budget.

@@ -34,6 +34,7 @@ func judged(t *testing.T, s scenarios.Scenario, judge func(t scenarios.T, s scen
 	if err := s.Valid(); err != nil {
 		t.Fatal(err)
 	}
+	s.Like = like(t, s.Like.String())
 	if slices.ContainsFunc(s.Faults, simulatedOnly) {
 		s = s.WithPlan(slices.DeleteFunc(slices.Clone(s.Faults), simulatedOnly))
 	}

@@ -66,13 +66,14 @@ func TestHiddenLike(t *testing.T) {
 		if session != conn.SessionID() {
 			c.Errorf("another session")
 		}
-	}, zktest.Like("keeper"), zktest.Faults("disconnect=1"))
+	}, zktest.Like("zookeeper-3.9"), zktest.Faults("disconnect=1"))
 }
 
-// TestAFailureOnAKeeperIsRepeatedThere has code fail that relies on its session.
+// TestAFailureOnAKeeperIsRepeatedThere has code fail that relies on its session, on servers that the flag names. The
+// command that repeats it does not need the flag.
 func TestAFailureOnAKeeperIsRepeatedThere(t *testing.T) {
 	dir := t.TempDir()
-	out := runHidden(t, dir, "TestHiddenLike", "-zksim.seeds", "1-100")
+	out := runHidden(t, dir, "TestHiddenLike", "-zksim.seeds", "1-100", "-zksim.like", "keeper")
 	expect(t, out, "always: another session", "c1 is connected with session 0x1002")
 	expectRepeated(t, out)
 	files, _ := filepath.Glob(filepath.Join(dir, "testdata/zksim/*/*.txt"))
@@ -90,6 +91,21 @@ func TestAServerThatThereIsNotIsAnError(t *testing.T) {
 	if err := zktest.Like("etcd")(new(scenarios.Scenario)); err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenLike", "-zksim.like", "etcd"), want)
+}
+
+// TestAnEnsembleIsLikeTheFlagSays looks at what the recording says of the servers.
+func TestAnEnsembleIsLikeTheFlagSays(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "recording")
+	t.Setenv("ZKSIM_LIKE", "keeper")
+	t.Run("recorded", func(t *testing.T) {
+		zktest.Start(t, zktest.Options{Like: "zookeeper-3.9", Record: file})
+	})
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, string(text), `"like":"keeper"`)
 }
 
 func TestHiddenKeeperLock(t *testing.T) {

@@ -1,6 +1,7 @@
 package zktest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,8 @@ func Servers(sizes ...int) Option {
 
 // Like says what the servers behave like: "zookeeper", which is 3.8.0 and the default, "zookeeper-3.9", or "keeper",
 // which is ClickHouse Keeper. There a client that connects again gets another session, and is not told that it has lost
-// the former one, which goes on until its timeout. See docs/keeper.md and docs/releases.md.
+// the former one, which goes on until its timeout. See docs/keeper.md and docs/releases.md. The flag -zksim.like has
+// precedence.
 func Like(server string) Option {
 	return func(s *scenarios.Scenario) (err error) {
 		if s.Like, err = model.ParseLike(server); err != nil {
@@ -81,6 +83,16 @@ func Like(server string) Option {
 		}
 		return nil
 	}
+}
+
+// like returns what the servers of a test behave like, unless -zksim.like says something else.
+func like(t testing.TB, server string) model.Like {
+	t.Helper()
+	l, err := model.ParseLike(cmp.Or(value("zksim.like"), server))
+	if err != nil {
+		t.Fatalf("zktest: %v", err)
+	}
+	return l
 }
 
 // mostSteps is the highest limit of steps, so that a schedule can record all of them.
@@ -164,6 +176,7 @@ func scenario(t testing.TB, nth int, code func(c *Cluster), options []Option) sc
 			t.Fatal(err)
 		}
 	}
+	s.Like = like(t, s.Like.String())
 	if err := caught(&s); err != nil {
 		t.Fatal(err)
 	}

@@ -32,6 +32,7 @@ type Options struct {
 	// Servers is the number of servers, 1 or 3; 0 means 1.
 	Servers int
 	// Like says what the servers behave like: "zookeeper", which "" means, too, "zookeeper-3.9" or "keeper"; see [Like].
+	// The flag -zksim.like has precedence.
 	Like string
 	// Faults is a plan in the language of package faults, such as "lose-reply=1@client=c1,op=create,nth=1". "contract" is
 	// every fault that can happen to code outside of the simulator. A rule, unless it is one of contract, that has not
@@ -80,11 +81,8 @@ func Start(t testing.TB, o Options) *Ensemble {
 	if err != nil {
 		t.Fatal(err)
 	}
-	like, err := model.ParseLike(cmp.Or(o.Like, model.ZooKeeper.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := serve.Start(serve.Options{Nodes: o.Servers, Like: like, Faults: p, Seed: o.Seed, TickTime: o.TickTime,
+	e, err := serve.Start(serve.Options{Nodes: o.Servers, Faults: p, Seed: o.Seed, TickTime: o.TickTime,
+		Like:              like(t, cmp.Or(o.Like, model.ZooKeeper.String())),
 		MinSessionTimeout: o.MinSessionTimeout, MaxSessionTimeout: o.MaxSessionTimeout, ContainerCheck: o.ContainerCheck,
 		Lag: o.Lag, MaxPacket: o.MaxPacket, Record: o.Record != ""})
 	if err != nil {
