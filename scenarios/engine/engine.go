@@ -31,7 +31,7 @@ func ParseRange(s string) (Range, error) {
 	}
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		return Range{}, fmt.Errorf("seeds are numbers up to %d, not %q", math.MaxInt64, clip(s))
+		return Range{}, fmt.Errorf("seeds are numbers up to %d, not %q", int64(math.MaxInt64), clip(s))
 	case err != nil:
 		return Range{}, fmt.Errorf("seeds are a number or a range as 1-500, not %q", clip(s))
 	case b < a:

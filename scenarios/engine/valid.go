@@ -44,7 +44,7 @@ func (s *Scenario) runs() error {
 // Limits of a scenario.
 const (
 	mostClients = 1000
-	mostSteps   = 1 << 31
+	mostSteps   = 1<<31 - 1
 )
 
 // sizes reports whether a run can have all the numbers.

@@ -273,7 +273,7 @@ func TestAProofOfAProgramThatIsNotDeterministicIsNone(t *testing.T) {
 		Program: func(p *engine.Process) {
 			runs++
 			for k := range 6 {
-				if runs*2654435761>>k&1 == 0 {
+				if uint32(runs)*2654435761>>k&1 == 0 {
 					p.Conn.Children("/")
 				} else {
 					p.Conn.Get("/")
