@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"slices"
 	"syscall"
 
 	"github.com/go-zookeeper/zk"
@@ -74,6 +75,11 @@ func (c *Client) Cut() { c.cut(false) }
 
 // Drop ends a connection. What the server has not taken is lost.
 func (c *Client) Drop() { c.cut(true) }
+
+// Calling reports whether code of the client waits for the answer to a request.
+func (c *Client) Calling() bool {
+	return slices.ContainsFunc(c.host.coroutines, func(g *coroutine) bool { return g.status == calling })
+}
 
 // Answering returns the request whose answer is the next message to arrive; nil if there is none.
 func (c *Client) Answering() *model.Request {

@@ -124,9 +124,9 @@ func about(step string) (client int) {
 
 // plan returns the faults that struck the first clients, those that have sent requests, as often as they struck.
 func plan(r *serve.Recording, clients int) (p faults.Plan) {
-	for _, name := range r.Steps {
+	for _, name := range trimmed(r, clients) {
 		word, _, _ := strings.Cut(name, " ")
-		if about(name) > clients || !slices.ContainsFunc(faults.Table, func(f faults.Fault) bool { return f.Name == word }) {
+		if !slices.ContainsFunc(faults.Table, func(f faults.Fault) bool { return f.Name == word }) {
 			continue
 		}
 		x := faults.Rule{Fault: word, Budget: 1}

@@ -331,14 +331,14 @@ func TestWhatIsLeftOverIsLeftOverAgain(t *testing.T) {
 		{"", "no recording"},
 		{`{"kind":"call"}`, "no recording"},
 		{"x", "line 1: "},
-		{`{"kind":"recording","format":"zksim recording 4","servers":2}`, "of 2 servers, expected 1 or 3"},
-		{`{"kind":"recording","format":"zksim recording 4","servers":1,"incomplete":"more than 3 clients"}`,
+		{`{"kind":"recording","format":"zksim recording 5","servers":2}`, "of 2 servers, expected 1 or 3"},
+		{`{"kind":"recording","format":"zksim recording 5","servers":1,"incomplete":"more than 3 clients"}`,
 			"ended with more than 3 clients"},
-		{`{"kind":"recording","format":"zksim recording 4","servers":1}` + "\n" + `{"kind":"end","lines":1}`,
+		{`{"kind":"recording","format":"zksim recording 5","servers":1}` + "\n" + `{"kind":"end","lines":1}`,
 			"no client has asked for anything"},
-		{`{"kind":"recording","format":"zksim recording 4","servers":1}` + "\n" + `{"kind":"request","packet":"AA=="}`,
+		{`{"kind":"recording","format":"zksim recording 5","servers":1}` + "\n" + `{"kind":"request","packet":"AA=="}`,
 			"line 2: packet"},
-		{`{"kind":"recording","format":"zksim recording 4","servers":1}` + "\n" +
+		{`{"kind":"recording","format":"zksim recording 5","servers":1}` + "\n" +
 			`{"kind":"request","number":99999,"packet":"AAAAAQAAAAs="}`, "expected 1 to 1000"},
 	} {
 		if err := os.WriteFile(file, []byte(x.text), 0o644); err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"zksim/faults"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/serve"
 	"zksim/sim"
@@ -39,15 +40,21 @@ func Schedule(s *engine.Scenario, r *serve.Recording) (engine.Schedule, error) {
 // trimmed returns the steps of a recording without some: those of a client that goes at the end, those on connections
 // that sessions have left, and those of clients after the first ones, which sent no requests.
 func trimmed(r *serve.Recording, clients int) (steps []string) {
-	last := map[string]int{} // where a client was served last
+	last, open := map[int]int{}, map[int]bool{} // where a client asked last, and whether the answer is unknown
 	for i, name := range r.Steps {
-		if who, ok := strings.CutPrefix(name, "serve "); ok {
-			last[who] = i
+		if strings.HasPrefix(name, "ask ") {
+			last[about(name)] = i
+		}
+	}
+	for i := range r.Requests {
+		if x := &r.Requests[i]; serve.Played(&x.Request) {
+			open[x.Client] = x.Open
 		}
 	}
 	for i, name := range r.Steps {
-		who, gone := strings.CutPrefix(name, "disconnect ")
-		if gone && i > last[who] || strings.Contains(name, ".") || about(name) > clients {
+		who := about(name)
+		gone := strings.HasPrefix(name, "disconnect ") && i > last[who] && !open[who]
+		if gone || strings.Contains(name, ".") || who > clients {
 			continue
 		}
 		steps = append(steps, name)
@@ -70,18 +77,17 @@ func (f *follower) Choose(w *sim.World) (sim.Transition, bool, error) {
 	for len(f.steps) > 0 {
 		name := f.steps[0]
 		normal := w.Normal()
-		if f.helps < maxHelps && f.early(w, normal) {
-			if t, ok := lead(w, normal, name); ok {
-				f.helps++
-				return t, true, nil
-			}
+		if asked(w, name) {
+			f.steps, f.helps = f.steps[1:], 0
+			continue
 		}
 		for _, list := range [][]sim.Transition{normal, w.Faults()} {
 			for _, t := range list {
-				if w.Name(t) != name {
+				q := w.Of(t)
+				if w.Name(t) != name || strikesLibrary(w, t) {
 					continue
 				}
-				if q := w.Of(t); q == nil || !librarys(q.Op) { // otherwise the recording has no step for it
+				if q == nil || !librarys(q.Op) { // otherwise the recording has no step for it
 					f.steps, f.helps = f.steps[1:], 0
 				}
 				return t, true, nil
@@ -96,16 +102,20 @@ func (f *follower) Choose(w *sim.World) (sim.Transition, bool, error) {
 	return f.rest.Choose(w)
 }
 
-// early reports whether the next step ends a connection on which the client has yet to send what is served after that.
-func (f *follower) early(w *sim.World, list []sim.Transition) bool {
-	who, ends := strings.CutPrefix(f.steps[0], "disconnect ")
-	if !ends {
+// strikesLibrary reports whether a fault would strike a request of the library. A fault of the recording strikes none.
+func strikesLibrary(w *sim.World, t sim.Transition) bool {
+	c := w.Client(int(t.Client))
+	if t.Kind < sim.FirstFault || c == nil {
 		return false
 	}
-	served, connects := "serve "+who, "connect "+who+" "
-	i := slices.IndexFunc(f.steps, func(s string) bool { return s == served || strings.HasPrefix(s, connects) })
-	return i >= 0 && f.steps[i] == served &&
-		!slices.ContainsFunc(list, func(t sim.Transition) bool { return w.Name(t) == served })
+	q := faults.Table[t.Kind-sim.FirstFault].Struck(w, c)
+	return q != nil && librarys(q.Op)
+}
+
+// asked reports whether a step of the recording is that a client asks for something, and its code in this run has done
+// so. What happens next, as the end of the connection, may happen to that request.
+func asked(w *sim.World, name string) bool {
+	return strings.HasPrefix(name, "ask ") && w.Client(about(name)).Calling()
 }
 
 // lead returns a step that may lead to one that is not possible yet: the client's code goes on, it connects, its
@@ -117,6 +127,8 @@ func lead(w *sim.World, list []sim.Transition, name string) (sim.Transition, boo
 	switch verb {
 	case "connect": // not before nobody waits for that in vain
 		words = []string{"round ", "deliver ", "run ", "serve "}
+	case "deliver": // what the code has asked for so far may cause it, and what it asks for next may not come earlier
+		words = []string{"serve "}
 	case "reap":
 		words = []string{"tick"}
 	}
@@ -125,6 +137,9 @@ func lead(w *sim.World, list []sim.Transition, name string) (sim.Transition, boo
 			prefix += who
 		}
 		for _, t := range list {
+			if q := w.Of(t); verb == "deliver" && q != nil && !librarys(q.Op) {
+				continue
+			}
 			if x := w.Name(t); x == prefix || strings.HasPrefix(x, prefix+" ") || strings.HasPrefix(x, prefix+"/") {
 				return t, true
 			}

@@ -39,8 +39,8 @@ type Ensemble struct {
 	urgent   map[sim.Kind]bool
 	strikes  []Strike
 	striking bool   // the step being made is a fault
-	unplayed bool   // ... for a request that no program makes
 	ending   string // how the rule of that fault makes connections end
+	noted    string // what a recording says of the step being made; "": nothing
 	hold     holds
 	reaping  bool // the container check is on
 	leader   int  // after the last step

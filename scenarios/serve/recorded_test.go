@@ -73,7 +73,7 @@ func TestARecordingIsJudgedAsItsEnsembleWas(t *testing.T) {
 }
 
 func TestARecordingThatWasEditedIsRefused(t *testing.T) {
-	const head = `{"kind":"end","lines":0}` + "\n" + `{"kind":"recording","format":"zksim recording 4","servers":1}` + "\n"
+	const head = `{"kind":"end","lines":0}` + "\n" + `{"kind":"recording","format":"zksim recording 5","servers":1}` + "\n"
 	for line, want := range map[string]string{
 		`{"kind":"session","session":"x","number":1}`:                "expected a number as 0x1001",
 		`{"kind":"session","session":"0x1","number":0}`:              "and a client from 1 on",

@@ -23,8 +23,8 @@ type Recording struct {
 	Servers  int
 	Like     model.Like // whose semantics they have
 	Requests []Asked
-	// Steps are the steps of the world in order, and the connects and disconnects of clients, as "connect c1 s2" and
-	// "disconnect c1".
+	// Steps are the steps of the world in order, and what clients do: "connect c1 s2", "disconnect c1", and "ask c1" for
+	// each request that a program can make. A fault that strikes another request stands as the end of the connection.
 	Steps []string
 	// Violations are what the judges, or a test, have said about the run.
 	Violations []string
@@ -44,7 +44,7 @@ type Asked struct {
 }
 
 // recordingFormat is in the first line that a recording adds to a history.
-const recordingFormat = "zksim recording 4"
+const recordingFormat = "zksim recording 5"
 
 // recordLine is a line of a recording.
 type recordLine struct {
@@ -262,6 +262,9 @@ func (r *recorder) keep(s *session, q *model.Request) int {
 	case r.spend(requestLen + len(packet)):
 		r.requests = append(r.requests, recordLine{Kind: "request", Client: client, Packet: packet, Heard: heard.paths,
 			Op: sim.OpName(q), Path: judge.ShortPath(q.Path), Open: true})
+		if Played(q) {
+			r.note("ask %s", s.client.Name())
+		}
 	}
 	delete(r.heard, client)
 	return len(r.requests) - 1

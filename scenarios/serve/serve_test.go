@@ -481,7 +481,7 @@ func TestARecordingThatCannotBeReadSaysWhy(t *testing.T) {
 }
 
 func TestARecordingWithALineThatIsTooLongNamesIt(t *testing.T) {
-	text := "{\"kind\":\"recording\",\"format\":\"zksim recording 4\",\"servers\":1}\n" +
+	text := "{\"kind\":\"recording\",\"format\":\"zksim recording 5\",\"servers\":1}\n" +
 		strings.Repeat(" ", reports.MaxHistoryLine+1) + "\n"
 	_, err := ReadRecording(strings.NewReader(text))
 	if err == nil || !strings.HasPrefix(err.Error(), "line 2: ") || !strings.Contains(err.Error(), "is longer than") {

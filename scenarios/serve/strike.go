@@ -135,16 +135,39 @@ func (e *Ensemble) manner(s *session) ending {
 // steps is called before each step.
 func (e *Ensemble) steps(t sim.Transition) {
 	if e.record.keeps {
-		q := e.world.Of(t)
-		e.unplayed = q != nil && !Played(q)
+		e.noted = e.noteOf(t)
 	}
+}
+
+// noteOf returns what a recording says of a step. One for a request that no program makes is in no recording; what a
+// fault does to the connection then is.
+func (e *Ensemble) noteOf(t sim.Transition) string {
+	q, c := e.world.Of(t), e.world.Client(int(t.Client))
+	strikes := t.Kind >= sim.FirstFault && c != nil
+	if strikes {
+		q = faults.Table[t.Kind-sim.FirstFault].Struck(e.world, c)
+		if faults.Elects(t.Kind) {
+			q = c.Unserved()
+		}
+	}
+	switch {
+	case q == nil || Played(q):
+		return e.world.Name(t)
+	case !strikes:
+		return ""
+	case faults.Elects(t.Kind):
+		return e.world.Name(sim.Transition{Kind: t.Kind, Arg: t.Arg})
+	case t.Kind == faults.KindOf("lose-reply"), t.Kind == faults.KindOf("deliver-close"):
+		return "disconnect " + c.Name() // writes behind the request may still be executed
+	}
+	return "reset " + c.Name()
 }
 
 // stepped is called after each step.
 func (e *Ensemble) stepped(t sim.Transition) {
 	e.striking = false
-	if e.record.keeps && !e.unplayed {
-		e.record.note("%s", e.world.Name(t))
+	if e.record.keeps && e.noted != "" {
+		e.record.note("%s", e.noted)
 	}
 	if e.options.Step != nil {
 		e.options.Step(e.world.Name(t))
