@@ -80,3 +80,31 @@ func TestWhatWasOnItsWayWhenAConnectionEndedIsSentBefore(t *testing.T) {
 		}
 	}
 }
+
+// TestAnEventThatEndsNoWatchIsNotWaitedFor has a watch on children set again after one was created. Servers like Keeper
+// then say that data have changed, which ends no watch on children.
+func TestAnEventThatEndsNoWatchIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	r, res := playedAgain(t, serve.Options{Like: model.Keeper}, func(t *testing.T, e *serve.Ensemble) {
+		a, b := newWired(e, nil), newWired(e, nil)
+		a.connect()
+		b.connect()
+		a.ask(&model.Request{Op: model.OpGetChildren2, Path: "/", Watch: true}, 1)
+		a.watches[watchOn{'c', "/"}] = true
+		if err := e.Strike("lose-request=1@client=c1,op=sync"); err != nil {
+			t.Fatal(err)
+		}
+		a.ask(&model.Request{Op: model.OpSync, Path: "/"}, 2)
+		b.ask(&model.Request{Op: model.OpCreate, Path: "/x", ACL: open}, 1)
+		a.connect()
+		a.ask(&model.Request{Op: model.OpDelete, Path: "/x", Version: -1}, 3)
+		b.ask(&model.Request{Op: model.OpExists, Path: "/x"}, 2)
+	})
+	if got, want := answered(res.History), asRecorded(r); !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("%q\n%q", got, want)
+	}
+	if i := slices.IndexFunc(r.Requests, func(x serve.Asked) bool { return x.Request.Op == model.OpDelete }); i < 0 ||
+		!slices.Contains(r.Requests[i].Heard, "changed /") {
+		t.Errorf("%+v", r.Requests)
+	}
+}

@@ -18,9 +18,15 @@ import (
 // player makes the requests of one client.
 type player struct {
 	*engine.Process
-	answers engine.Object     // records them
-	made    map[string]string // paths that creates made: those in the recording to those in this run
-	watches map[string][]<-chan zk.Event
+	answers engine.Object      // records them
+	made    map[string]string  // paths that creates made: those in the recording to those in this run
+	watches map[string][]watch // by path
+}
+
+// watch is the channel of a watch, on the children of a znode or on its data and existence.
+type watch struct {
+	children bool
+	ch       <-chan zk.Event
 }
 
 // patience is how long a client waits for an event that came in the recording before it goes on without it. It is
@@ -29,10 +35,10 @@ const patience = 100 * 365 * 24 * time.Hour
 
 // play is the program of a client.
 func play(p *engine.Process, list []serve.Asked) {
-	x := player{p, p.Register(nil), map[string]string{}, map[string][]<-chan zk.Event{}}
+	x := player{p, p.Register(nil), map[string]string{}, map[string][]watch{}}
 	for i := range list {
-		for _, path := range list[i].Heard {
-			x.await(path)
+		for _, event := range list[i].Heard {
+			x.await(event)
 		}
 		if list[i].Request.Op == model.OpCloseSession {
 			p.Conn.Close()
@@ -43,16 +49,25 @@ func play(p *engine.Process, list []serve.Asked) {
 	}
 }
 
-// await waits for an event of the recording, as long as there is a watch.
-func (p *player) await(path string) {
-	chans := p.watches[p.path(path)]
+// await waits for an event of the recording, as long as there is a watch that it ends. A library knows from the kind of
+// an event which of its watches that is, and servers like Keeper may send one of another kind.
+func (p *player) await(heard string) {
+	event, path, _ := strings.Cut(heard, " ")
+	path = p.path(path)
+	var chans []<-chan zk.Event
+	for _, x := range p.watches[path] {
+		if event == history.EventName(zk.EventNodeDeleted) ||
+			x.children == (event == history.EventName(zk.EventNodeChildrenChanged)) {
+			chans = append(chans, x.ch)
+		}
+	}
 	if len(chans) == 0 {
 		return
 	}
 	ctx, cancel := p.Env.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if i, _, err := p.Env.Await(ctx, chans...); err == nil {
-		p.watches[p.path(path)] = slices.Delete(chans, i, i+1)
+		p.watches[path] = slices.DeleteFunc(p.watches[path], func(x watch) bool { return x.ch == chans[i] })
 	}
 }
 
@@ -139,7 +154,8 @@ func (p *player) read(q *model.Request, path string) (res model.Response, stat *
 		res.Children, stat, err = p.Conn.Children(path)
 	}
 	if ch != nil {
-		p.watches[path] = append(p.watches[path], ch)
+		children := q.Op == model.OpGetChildren || q.Op == model.OpGetChildren2
+		p.watches[path] = append(p.watches[path], watch{children, ch})
 	}
 	if err == nil && !there {
 		err = zk.ErrNoNode

@@ -107,7 +107,7 @@ func TestAClientThatOnlyWatchesCountsInTheRecording(t *testing.T) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.record.heard[1].paths) < n || e.record.heard[1].bytes < n*heardLen || e.record.bytes-before < n*heardLen {
-		t.Errorf("%d events, %d and %d bytes", len(e.record.heard[1].paths), e.record.heard[1].bytes, e.record.bytes-before)
+	if len(e.record.heard[1].events) < n || e.record.heard[1].bytes < n*heardLen || e.record.bytes-before < n*heardLen {
+		t.Errorf("%d events, %d and %d bytes", len(e.record.heard[1].events), e.record.heard[1].bytes, e.record.bytes-before)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"zksim/internal/judge"
 	"zksim/model"
+	"zksim/model/history"
 	"zksim/model/jute"
 	"zksim/reports"
 	"zksim/sim"
@@ -35,7 +36,7 @@ type Recording struct {
 // Asked is a request of a client, and its answer.
 type Asked struct {
 	Client  int      // 1 for c1
-	Heard   []string // paths of the watch events that have come since the client's last request
+	Heard   []string // the watch events that have come since the client's last request, as "deleted /a"
 	Request model.Request
 	Err     string // error of the answer; empty: success, or see Open
 	Path    string // path that a create has made
@@ -260,7 +261,7 @@ func (r *recorder) keep(s *session, q *model.Request) int {
 	case len(packet)+heard.bytes > maxRequest:
 		r.giveUp(fmt.Sprintf("more than %d MB for a request and the events before it", maxRequest>>20))
 	case r.spend(requestLen + len(packet)):
-		r.requests = append(r.requests, recordLine{Kind: "request", Client: client, Packet: packet, Heard: heard.paths,
+		r.requests = append(r.requests, recordLine{Kind: "request", Client: client, Packet: packet, Heard: heard.events,
 			Op: sim.OpName(q), Path: judge.ShortPath(q.Path), Open: true})
 		if Played(q) {
 			r.note("ask %s", s.client.Name())
@@ -272,16 +273,17 @@ func (r *recorder) keep(s *session, q *model.Request) int {
 
 // heard is what a client has been told since its last request.
 type heard struct {
-	paths []string
-	bytes int
+	events []string
+	bytes  int
 }
 
 // hears records an event that a client is told.
 func (r *recorder) hears(s *session, ev *model.Event) {
-	n := heardLen + len(ev.Path)
+	text := history.EventName(ev.Type) + " " + ev.Path
+	n := heardLen + len(text)
 	if client := s.client.ID(); r.keeps && r.spend(n) {
 		x := r.heard[client]
-		r.heard[client] = heard{append(x.paths, ev.Path), x.bytes + n}
+		r.heard[client] = heard{append(x.events, text), x.bytes + n}
 	}
 }
 
