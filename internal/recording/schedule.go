@@ -38,7 +38,9 @@ func Schedule(s *engine.Scenario, r *serve.Recording) (engine.Schedule, error) {
 }
 
 // trimmed returns the steps of a recording without some: those of a client that goes at the end, those on connections
-// that sessions have left, and those of clients after the first ones, which sent no requests.
+// that sessions have left, and those of clients after the first ones, which sent no requests. A fault that sends a
+// client to another server only ends the connection: a simulated client would be there at once, the recorded one
+// connects when and where it likes.
 func trimmed(r *serve.Recording, clients int) (steps []string) {
 	last, open := map[int]int{}, map[int]bool{} // where a client asked last, and whether the answer is unknown
 	for i, name := range r.Steps {
@@ -56,6 +58,13 @@ func trimmed(r *serve.Recording, clients int) (steps []string) {
 		gone := strings.HasPrefix(name, "disconnect ") && i > last[who] && !open[who]
 		if gone || strings.Contains(name, ".") || who > clients {
 			continue
+		}
+		switch verb, _, _ := strings.Cut(name, " "); verb {
+		case "failover":
+			name = fmt.Sprintf("reset c%d", who)
+		case "late-commit":
+			steps = append(steps, fmt.Sprintf("serve c%d", who))
+			name = fmt.Sprintf("reset c%d", who)
 		}
 		steps = append(steps, name)
 	}
