@@ -84,8 +84,8 @@ func (c *Client) Spent() bool { return c.sessions >= 1<<sessionBits-1 }
 func (c *Client) Orphaned() bool { return len(c.orphans) > 0 }
 
 // Reattach gives a remote client another connection, with its present session. Its old connection, if any, ends. It
-// fails with [zk.ErrSessionExpired] if the session is over, and with [zk.ErrNoServer] if the server has not applied all
-// that the client has seen, up to the zxid seen.
+// fails with [zk.ErrSessionExpired] if the session is over, and with [zk.ErrNoServer] if the server is cut off from
+// its leader or has not applied all that the client has seen, up to the zxid seen.
 func (c *Client) Reattach(server int, seen int64) error {
 	if err := c.movable(server, seen); err != nil {
 		return err
@@ -103,7 +103,7 @@ func (c *Client) Reattach(server int, seen int64) error {
 // movable returns why a client cannot have its session at a server; nil if it can.
 func (c *Client) movable(server int, seen int64) error {
 	s := c.w.servers[server]
-	if c.lastZxid = max(c.lastZxid, seen); c.ahead(s) {
+	if c.lastZxid = max(c.lastZxid, seen); c.ahead(s) || s.frozen { // it would have to ask its leader
 		return zk.ErrNoServer
 	}
 	if c.session == 0 || !s.authority().store.HasSession(c.session) {

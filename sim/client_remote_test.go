@@ -108,6 +108,33 @@ func TestARemoteSessionGoesOnElsewhereOrEnds(t *testing.T) {
 	w.Close()
 }
 
+// A follower asks its leader whether a session lives on. One that is cut off from it takes nobody.
+func TestAServerThatIsCutOffTakesNoRemoteSession(t *testing.T) {
+	w, e := remoteWorld(3)
+	defer w.Close()
+	e.Hold = func(t sim.Transition) bool { return t.Kind == sim.Thaw }
+	for _, connected := range []bool{false, true} {
+		c := w.Join(&ear{})
+		if _, err := c.Open(0, 4000); err != nil {
+			t.Fatal(err)
+		}
+		e.Settle(w)
+		if !connected {
+			c.Cut()
+		}
+		w.Freeze(1)
+		if err := c.Reattach(1, 0); err != zk.ErrNoServer || c.Connected() != connected {
+			t.Errorf("%v, connected: %v", err, c.Connected())
+		}
+		if _, err := c.Move(1, 0, &ear{}); connected && err != zk.ErrNoServer {
+			t.Error(err)
+		}
+		if err := c.Reattach(2, 0); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestAFaultStrikesTheRemoteRequestThatItNames(t *testing.T) {
 	w, e := remoteWorld(1, faults.Rule{Fault: "lose-reply", Budget: 1, Aim: faults.Aim{Client: 2, Op: "create", Nth: 2}})
 	var steps []string

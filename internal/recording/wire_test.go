@@ -234,7 +234,7 @@ func TestWhereverFaultsStrikeClientsAreAnsweredAsTheyWere(t *testing.T) {
 // TestAClientThatAFaultSendsElsewhereConnectsWhereItDid has clients that try the servers in an order of their own.
 func TestAClientThatAFaultSendsElsewhereConnectsWhereItDid(t *testing.T) {
 	t.Parallel()
-	for _, plan := range []string{"failover=3", "late-commit=2", "stale-read=2 zombie=1", "elect=1 depose=1"} {
+	for _, plan := range []string{"failover=3", "late-commit=2", "stale-read=2 zombie=1", "elect=1 depose=1", "contract"} {
 		p, err := serve.ParsePlan(plan)
 		if err != nil {
 			t.Fatal(err)
