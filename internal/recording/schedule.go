@@ -42,9 +42,10 @@ func Schedule(s *engine.Scenario, r *serve.Recording) (engine.Schedule, error) {
 // client to another server only ends the connection: a simulated client would be there at once, the recorded one
 // connects when and where it likes.
 func trimmed(r *serve.Recording, clients int) (steps []string) {
-	last, open := map[int]int{}, map[int]bool{} // where a client asked last, and whether the answer is unknown
+	// The last step of a client but the ends of its connections, and whether the answer to its last request is unknown.
+	last, open := map[int]int{}, map[int]bool{}
 	for i, name := range r.Steps {
-		if strings.HasPrefix(name, "ask ") {
+		if !strings.HasPrefix(name, "disconnect ") {
 			last[about(name)] = i
 		}
 	}

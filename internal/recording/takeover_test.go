@@ -2,11 +2,14 @@ package recording
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-zookeeper/zk"
 
 	"zksim/model"
 	"zksim/model/jute"
@@ -62,5 +65,28 @@ func TestAClientThatLeavesAnOpenConnectionIsPlayedInTheRecordedOrder(t *testing.
 		if !strings.Contains(res.Verdict.Message, "no such thing") {
 			t.Errorf("%d servers: %v", nodes, res.Verdict)
 		}
+	}
+}
+
+// A session ends after the connection of a client that asks for nothing more.
+func TestASessionThatEndsWithoutAConnectionEndsAgain(t *testing.T) {
+	t.Parallel()
+	r, res := playedAgain(t, serve.Options{}, func(t *testing.T, e *serve.Ensemble) {
+		a, b := newWired(e, nil), newWired(e, nil)
+		a.connect()
+		a.ask(&model.Request{Op: model.OpCreate, Path: "/own", ACL: open, Flags: zk.FlagEphemeral}, 1)
+		b.connect()
+		if err := e.Kill(1); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(e.Continue(1), e.ExpireSession(a.hello.Session)); err != nil {
+			t.Fatal(err)
+		}
+		b.sock = nil
+		b.connect()
+		b.ask(&model.Request{Op: model.OpExists, Path: "/own"}, 1)
+	})
+	if got, want := answered(res.History), asRecorded(r); difference(got, want) != "" {
+		t.Errorf("%q\n%q\n%q", r.Steps, got, want)
 	}
 }
