@@ -68,6 +68,27 @@ func TestAClientThatLeavesAnOpenConnectionIsPlayedInTheRecordedOrder(t *testing.
 	}
 }
 
+// A write on a connection that the session has left is refused, and is none of the requests on the other one.
+func TestWhatAClientAsksOnAConnectionThatItsSessionHasLeftIsLeftOut(t *testing.T) {
+	t.Parallel()
+	r, res := playedAgain(t, serve.Options{Nodes: 3}, func(t *testing.T, e *serve.Ensemble) {
+		c := newWired(e, nil)
+		c.connect()
+		c.ask(&model.Request{Op: model.OpCreate, Path: "/a", ACL: open}, 1)
+		other := newWired(e, nil)
+		other.hello, other.server = c.hello, c.server
+		other.connect()
+		if _, err := c.ask(&model.Request{Op: model.OpDelete, Path: "/a", Version: -1}, 2); err == nil {
+			t.Error("the write was not refused")
+		}
+		other.ask(&model.Request{Op: model.OpSync, Path: "/"}, 1)
+		other.ask(&model.Request{Op: model.OpExists, Path: "/a"}, 2)
+	})
+	if got, want := answered(res.History), asRecorded(r); difference(got, want) != "" || len(want[0]) != 3 {
+		t.Errorf("%q\n%q", got, want)
+	}
+}
+
 // A session ends after the connection of a client that asks for nothing more.
 func TestASessionThatEndsWithoutAConnectionEndsAgain(t *testing.T) {
 	t.Parallel()

@@ -246,9 +246,10 @@ func (r *recorder) giveUp(why string) {
 	r.keeps, r.gap, r.requests, r.names, r.known, r.heard = false, why, nil, nil, nil, nil
 }
 
-// keep records a request and returns its index; -1 if it is not recorded.
+// keep records a request and returns its index; -1 if it is not recorded, as on a connection that the session has left:
+// a program has one connection, and the order of its requests would be another one.
 func (r *recorder) keep(s *session, q *model.Request) int {
-	if !r.keeps || q.Op == model.OpPing {
+	if !r.keeps || q.Op == model.OpPing || s.movedTo != nil {
 		return -1
 	}
 	client := s.client.ID()
