@@ -85,6 +85,7 @@ func child(t *testing.T, s scenarios.Scenario, code func(c *Cluster)) {
 		os.Exit(0)
 	}
 	serve := func() {
+		begin()
 		out.add(&engine.Reply{}, true) // it is ready
 		warm := !turns.Exact
 		for n := int64(1); ; n++ {

@@ -149,6 +149,27 @@ func TestARunThatEndsItsProcessIsAFinding(t *testing.T) {
 	}
 }
 
+// TestHiddenExitAfterTalk says much before its runs, and something in each that goes well.
+func TestHiddenExitAfterTalk(t *testing.T) {
+	hidden(t)
+	os.Stderr.WriteString(strings.Repeat("not yet a run\n", 4000))
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		if _, err := conn.Create("/x", nil, 0, open); err == zk.ErrConnectionClosed {
+			os.Exit(0)
+		}
+		os.Stderr.WriteString("answered\n")
+	}, zktest.Faults("lose-reply=1@op=create"), zktest.Servers(1))
+}
+
+// TestARunHasSaidOnlyWhatItHas has a run that ends its process say nothing, after others that do.
+func TestARunHasSaidOnlyWhatItHas(t *testing.T) {
+	for range 5 { // else it depends on which of two pipes is read first
+		expect(t, runHidden(t, t.TempDir(), "TestHiddenExitAfterTalk", "-zksim.seeds", "1-100"),
+			"status 0, as os.Exit and log.Fatal do: it has said nothing\n", "seed 12", "2 of 2 identical")
+	}
+}
+
 func TestAProcessThatTheSystemKillsIsNoVerdict(t *testing.T) {
 	out := runHidden(t, t.TempDir(), "TestHiddenKill", "-zksim.seeds", "1-30")
 	expect(t, out, "seed 12: the system has killed the process of the run (signal: killed), as when memory runs out")

@@ -54,9 +54,11 @@ func (p *process) exitReport() (text string, hung bool, err error) {
 	if out := p.out[0].String(); strings.TrimSpace(said) == "" {
 		said = out
 	}
-	return fmt.Sprintf("the code has ended its process with status %d, as os.Exit and log.Fatal do: %s", status,
-		last(said)), false, nil
+	return fmt.Sprintf("%s %d, as os.Exit and log.Fatal do: %s", exits, status, last(said)), false, nil
 }
+
+// exits begins a report that ends with the last that the process has said.
+const exits = "the code has ended its process with status"
 
 // panicked matches what Go prints first when a process dies.
 var panicked = regexp.MustCompile(`(?m)^(panic|fatal error): `)

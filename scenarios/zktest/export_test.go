@@ -163,6 +163,7 @@ func Output(often string, times int, once string) (kept string, passed int64, er
 	defer os.Remove(f.Name())
 	defer f.Close()
 	o := &output{to: f}
+	o.Write([]byte("before the runs\n" + beginning))
 	for range times {
 		o.Write([]byte(often))
 	}
@@ -176,6 +177,9 @@ func Output(often string, times int, once string) (kept string, passed int64, er
 // Kept returns what is kept of the output of a process after each of its runs.
 func Kept(runs ...string) (kept []string) {
 	var o output
+	o.Write([]byte("panic: before the runs\n" + beginning[:5]))
+	o.flushRun()
+	o.Write([]byte(beginning[5:]))
 	for _, said := range runs {
 		o.Write([]byte(said))
 		o.flushRun()

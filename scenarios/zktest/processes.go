@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -284,8 +285,6 @@ func (p *process) greet(ctx context.Context) error {
 	select {
 	case <-p.replies:
 		p.ready = true
-		p.out[0].forget() // the parent has said the same before
-		p.out[1].forget()
 		return nil
 	case <-p.ended:
 		said := p.out[1].String()
@@ -303,14 +302,29 @@ func (p *process) greet(ctx context.Context) error {
 	}
 }
 
-// output is what a process prints. With -v, and when a schedule is replayed, it is passed on, unless the process dies
-// and its output says why. Otherwise the output of hundreds of runs would hide what was found.
+// output is what a process prints in its runs. With -v, and when a schedule is replayed, it is passed on, unless the
+// process dies and its output says why. Otherwise the output of hundreds of runs would hide what was found.
 type output struct {
-	mu   sync.Mutex
-	buf  []byte
-	kept int      // bytes that flushRun has kept
-	to   *os.File // nil: nobody
+	mu    sync.Mutex
+	buf   []byte
+	begun bool     // runs have begun; what came before was said by the parent, too
+	kept  int      // bytes that flushRun has kept
+	to    *os.File // nil: nobody
 }
+
+// beginning is what a process prints when it is ready for runs. Its reply that says so may arrive before what it has
+// printed until then.
+const beginning = "\x00zktest: what comes now is of runs\x00\n"
+
+// begin prints that.
+func begin() {
+	for _, f := range printed {
+		f.WriteString(beginning)
+	}
+}
+
+// printed are the files that a process for runs prints to, whatever the test makes of the variables.
+var printed = [2]*os.File{os.Stdout, os.Stderr}
 
 // heard reports whether the output of runs is passed on.
 func heard() bool { return testing.Verbose() || value("zksim.schedule") != "" }
@@ -325,8 +339,19 @@ func (o *output) Write(b []byte) (int, error) {
 	if len(o.buf)+len(b) > maxOutput {
 		o.makeRoom()
 	}
+	from := max(0, len(o.buf)-len(beginning))
 	o.buf = append(o.buf, b[:min(len(b), maxOutput-len(o.buf))]...)
+	if !o.begun {
+		o.begins(from)
+	}
 	return len(b), nil
+}
+
+// begins forgets what was printed before the runs, if they have begun in the output from there on.
+func (o *output) begins(from int) {
+	if at := bytes.Index(o.buf[from:], []byte(beginning)); at >= 0 {
+		o.buf, o.begun = slices.Delete(o.buf, 0, from+at+len(beginning)), true
+	}
 }
 
 // makeRoom passes on, or forgets, the output so far, except a panic at its end that is still being printed.
@@ -348,7 +373,7 @@ func (o *output) panicFrom(from, end int) int {
 
 // drop passes on, or forgets, the output up to there.
 func (o *output) drop(end int) {
-	if o.to != nil && end > 0 {
+	if o.to != nil && o.begun && end > 0 {
 		o.to.Write(o.buf[:end])
 	}
 	o.buf, o.kept = o.buf[:copy(o.buf, o.buf[end:])], 0
@@ -370,7 +395,9 @@ func (p *process) passRun() {
 func (o *output) flush() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.drop(len(o.buf))
+	if o.begun {
+		o.drop(len(o.buf))
+	}
 }
 
 // flushRun is flush, but it keeps a panic at the end: a goroutine outside of the run may have begun to print what the
@@ -378,15 +405,10 @@ func (o *output) flush() {
 func (o *output) flushRun() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.drop(o.panicFrom(o.kept, len(o.buf)))
-	o.kept = len(o.buf)
-}
-
-// forget forgets the output so far.
-func (o *output) forget() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.buf, o.kept = o.buf[:0], 0
+	if o.begun {
+		o.drop(o.panicFrom(o.kept, len(o.buf)))
+		o.kept = len(o.buf)
+	}
 }
 
 // String returns the output so far.
