@@ -84,20 +84,16 @@ func naiveTaken(_ Monitored, h *history.History) Level {
 	return OK
 }
 
-// moves reports whether the session that has made the ephemeral znode of event k is no longer its client's after that.
+// moves reports whether the session that has made the ephemeral znode of event k is not, after these events, that of its
+// client, as far as that is known.
 func moves(events []history.Event, k int) bool {
-	present := int64(0)
-	for i := range events {
-		e := &events[i]
-		if e.Kind != history.Session || e.Client != events[k].Client || e.Session == 0 {
-			continue
+	last := int64(0)
+	for _, e := range events {
+		if e.Kind == history.Session && e.Client == events[k].Client && e.Session != 0 {
+			last = e.Session
 		}
-		if i > k && present == events[k].Session && e.Session != present && present != 0 {
-			return true
-		}
-		present = e.Session
 	}
-	return false
+	return events[k].Session != 0 && last != 0 && last != events[k].Session
 }
 
 func naiveLostRevoke(c Monitored, h *history.History) Level {

@@ -126,6 +126,20 @@ func TestANameIsTakenOnlyWhileItIsAnothers(t *testing.T) {
 			session c2 s0 StateExpired
 			session c2 s22 StateHasSession
 			return c2 o2 join /group/n ok: taken`},
+		{name: "it is its own, of a session that it had before, and made late", text: `
+			session c2 s21 StateHasSession
+			invoke c2 o2 join /group/n
+			session c2 s21 StateDisconnected
+			session c2 s22 StateHasSession
+			created c2 /group/n z1 s21
+			return c2 o2 join /group/n ok: taken`},
+		{name: "it is its own, of the session that it has", text: `
+			session c2 s21 StateHasSession
+			session c2 s22 StateHasSession
+			invoke c2 o2 join /group/n
+			created c2 /group/n z1 s22
+			return c2 o2 join /group/n ok: taken`, event: 4,
+			message: "c2 was told that /group/n is taken, which nobody else has had since it asked"},
 		{name: "it is its own, of a call that has failed", text: `
 			invoke c2 o2 join /group/n
 			return c2 o2 join /group/n: cancelled

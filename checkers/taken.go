@@ -59,7 +59,6 @@ type titled struct {
 	path         string
 	client       int32 // that has made it
 	session      int64 // of an ephemeral; else 0
-	left         bool  // the session is no longer its client's
 	since, until int   // positions
 }
 
@@ -74,7 +73,7 @@ func (m *takings) Hash() uint64 {
 		p := printOf(m.calls, c.caller)
 		for _, x := range m.znodes {
 			if own := c.made(&x); own || x.until != never && x.until > c.begin {
-				p += hash.Hash(0).String(x.path).Bool(own).Bool(x.left).Bool(x.until == never)
+				p += hash.Hash(0).String(x.path).Bool(own).Bool(m.left(&x)).Bool(x.until == never)
 			}
 		}
 		calls += p.Uint64(0)
@@ -115,7 +114,7 @@ func (m *takings) Step(h *history.History, i int) Verdict {
 	case history.Crashed:
 		m.calls = withoutClient(m.calls, e.Client)
 	case history.Created:
-		m.znodes = append(m.znodes, titled{e.Path, e.Client, e.Session, false, i, never})
+		m.znodes = append(m.znodes, titled{e.Path, e.Client, e.Session, i, never})
 	case history.Deleted:
 		for k := range m.znodes {
 			if x := &m.znodes[k]; x.path == e.Path && x.until == never {
@@ -134,19 +133,22 @@ func (m *takings) Step(h *history.History, i int) Verdict {
 // moved notes the session of a connection.
 func (m *takings) moved(e *history.Event) {
 	c := connectionOf(e)
-	l := recall(&m.present, func(x *lineOf) bool { return x.connection == c }, lineOf{connection: c})
-	if e.Session == 0 || e.Session == l.session {
-		return
+	if l := recall(&m.present, func(x *lineOf) bool { return x.connection == c }, lineOf{connection: c}); e.Session != 0 {
+		l.session = e.Session
 	}
-	for k := range m.znodes {
-		x := &m.znodes[k]
-		x.left = x.left || x.session != 0 && x.session == l.session
+}
+
+// left reports whether the session that owns the znode is no longer its client's. It may have been so already when the
+// znode was made.
+func (m *takings) left(x *titled) bool {
+	has := func(session func(int64) bool) bool {
+		return slices.ContainsFunc(m.present, func(l lineOf) bool { return l.client == x.client && session(l.session) })
 	}
-	l.session = e.Session
+	return x.session != 0 && has(func(s int64) bool { return s != 0 }) && !has(func(s int64) bool { return s == x.session })
 }
 
 // counts reports whether the znode is a reason for the refusal that event e reports.
 func (m *takings) counts(c taking, x *titled, e *history.Event) bool {
 	named := strings.HasSuffix(x.path, "/"+strings.TrimPrefix(e.Path, "/"))
-	return named && x.until > c.begin && (!c.made(x) || x.left || slices.Contains(m.failed, c.client))
+	return named && x.until > c.begin && (!c.made(x) || m.left(x) || slices.Contains(m.failed, c.client))
 }
