@@ -84,8 +84,8 @@ func naiveTaken(_ Monitored, h *history.History) Level {
 	return OK
 }
 
-// moves reports whether the session that has made the ephemeral znode of event k is not, after these events, that of its
-// client, as far as that is known.
+// moves reports whether the session that has made the ephemeral znode of event k is, after these events, not that of
+// its client, as far as that is known.
 func moves(events []history.Event, k int) bool {
 	last := int64(0)
 	for _, e := range events {

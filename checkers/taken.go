@@ -140,11 +140,15 @@ func (m *takings) moved(e *history.Event) {
 
 // left reports whether the session that owns the znode is no longer its client's. It may have been so already when the
 // znode was made.
-func (m *takings) left(x *titled) bool {
-	has := func(session func(int64) bool) bool {
-		return slices.ContainsFunc(m.present, func(l lineOf) bool { return l.client == x.client && session(l.session) })
+func (m *takings) left(x *titled) (left bool) {
+	for _, l := range m.present {
+		if l.client == x.client && l.session != 0 {
+			if left = x.session != 0 && l.session != x.session; !left {
+				break
+			}
+		}
 	}
-	return x.session != 0 && has(func(s int64) bool { return s != 0 }) && !has(func(s int64) bool { return s == x.session })
+	return left
 }
 
 // counts reports whether the znode is a reason for the refusal that event e reports.
