@@ -10,8 +10,9 @@ import (
 
 // Barrier is the safety of a barrier: a client that passes was waiting at a moment when the barrier was open. It is
 // open at first. Each hold and each release takes effect once, at some moment between its beginning and its end. One
-// that failed, or whose client crashed, may take effect at any later time or never. The checker follows all the ways in
-// which the operations can have taken effect so far, so it reports nothing that some order of events would excuse.
+// that failed, or whose client crashed, may take effect at any later time or never. One that was refused has none. The
+// checker follows all the ways in which the operations can have taken effect so far, so it reports nothing that some
+// order of events would excuse.
 //
 // The operations are called hold, release and wait.
 type Barrier struct{}
@@ -95,7 +96,7 @@ func (s *gates) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Invoke && isGateOp(e.Op):
 		s.begin(e)
 	case e.Kind == history.Return && isGateOp(e.Op):
-		if !s.end(ongoingOf(e), e.Err == nil) {
+		if !s.end(ongoingOf(e), e.Err == nil, refused(e)) {
 			return violated(s, i, "c%d passed, but the barrier was held all the time that it waited, the last hold being that "+
 				"of c%d", e.Client, s.holder)
 		}
@@ -134,21 +135,24 @@ func (g *gate) pass(waits uint64) {
 	}
 }
 
-// end removes an operation. If it succeeded, end also removes every way in which it has had no effect. It returns false
-// when no way is left.
-func (s *gates) end(x ongoing, success bool) bool {
+// end removes an operation. If it succeeded, end also removes every way in which it has had no effect, and if it was
+// refused, every way in which it has opened the barrier. It returns false when no way is left.
+func (s *gates) end(x ongoing, success, refused bool) bool {
 	i := slices.Index(s.underway, x)
 	if i < 0 {
 		return true // there is no such operation
 	}
 	s.spread()
-	s.forget(i, success)
+	if s.underway[i].op == "release" && refused {
+		s.possible = drop(s.possible, func(g gate) bool { return g.done>>i&1 != 0 })
+	}
+	s.forget(i, success, refused)
 	return len(s.possible) > 0
 }
 
-// forget frees the place of an operation that has ended. A failed release that has had no effect may still have one. So
-// may a failed hold, but it need not be considered: it could only keep somebody from passing.
-func (s *gates) forget(i int, success bool) {
+// forget frees the place of an operation that has ended. A failed release that has had no effect may still have one,
+// unless it was refused. So may a failed hold, but it need not be considered: it could only keep somebody from passing.
+func (s *gates) forget(i int, success, refused bool) {
 	release := s.underway[i].op == "release"
 	s.underway[i] = ongoing{}
 	old := s.possible
@@ -157,7 +161,7 @@ func (s *gates) forget(i int, success bool) {
 		done := g.done>>i&1 != 0
 		g.done &^= 1 << i
 		switch {
-		case done || !success && !release:
+		case done || !success && !release || refused:
 		case !release:
 			continue
 		case success:
@@ -201,7 +205,7 @@ func (s *gates) crash(client int32) {
 	for i, x := range s.underway {
 		if x.client == client && x.op != "" {
 			s.spread()
-			s.forget(i, false)
+			s.forget(i, false, false)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package checkers
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"testing"
 
@@ -40,7 +41,7 @@ func (s *gateStage) propose(r *rand.Rand) history.Event {
 		e = history.Event{Kind: history.Crashed, Client: e.Client}
 	case 1, 2:
 		if e.Kind == history.Return {
-			e.Err = errors.New("gave up")
+			e.Err, e.OK = errors.New("gave up"), r.IntN(2) == 0
 		}
 	}
 	return e
@@ -91,11 +92,19 @@ func passesLegally(h *history.History) Level {
 			ops = append(ops, e)
 		case history.Return:
 			bit := uint32(1) << now[e.Object]
+			kept := map[way]bool{}
 			for w := range ways {
 				if e.Err == nil && (w.pending&bit != 0 || e.Op == "wait" && w.passed&bit == 0) {
 					delete(ways, w)
 				}
+				if refused(e) && e.Op != "wait" {
+					delete(ways, w)
+					if w.pending&bit != 0 {
+						kept[way{w.held, w.pending &^ bit, w.passed}] = true
+					}
+				}
 			}
+			maps.Copy(ways, kept)
 			delete(now, e.Object)
 		}
 		if len(ways) == 0 {

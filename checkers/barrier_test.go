@@ -53,6 +53,16 @@ func TestNobodyPassesABarrierThatIsHeld(t *testing.T) {
 			invoke c3 o3 release
 			invoke c2 o2 wait
 			return c2 o2 wait`},
+		{name: "the release is refused", text: held + `
+			invoke c3 o3 release
+			return c3 o3 release ok: not held
+			invoke c2 o2 wait
+			return c2 o2 wait`, event: 5, message: stuck},
+		{name: "the release is given up", text: held + `
+			invoke c3 o3 release
+			return c3 o3 release ok: context canceled
+			invoke c2 o2 wait
+			return c2 o2 wait`},
 		{name: "the release comes after the wait", text: held + `
 			invoke c2 o2 wait
 			return c2 o2 wait

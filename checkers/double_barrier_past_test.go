@@ -92,7 +92,7 @@ func (s *meetingStage) proceed(r *rand.Rand, c, o int32) history.Event {
 		e.Kind, e.Op = history.Invoke, "leave"
 		return e
 	case r.IntN(4) == 0 || s.calm && r.IntN(2) == 0:
-		e.Err = errors.New("gave up")
+		e.Err, e.OK = errors.New("gave up"), r.IntN(4) == 0
 		return e
 	case e.Op == "enter" && s.znodes && !s.exists[o] && r.IntN(4) > 0:
 		return history.Event{Kind: history.Created, Client: c, Object: o, Path: s.next(o), Zxid: s.changes + 1,
@@ -216,7 +216,7 @@ func enteredWithAll(h *history.History) (level Level) {
 		case e.Kind == history.Invoke && e.Op == "enter":
 			n++
 		case e.Kind == history.Invoke && e.Op == "leave", e.Kind == history.Return && e.Op == "enter" && e.Err != nil &&
-			!offline[i]:
+			(!offline[i] || refused(&e)):
 			n--
 		}
 		inside[i] = n

@@ -63,6 +63,11 @@ func TestEntryNeedsAllAtOnce(t *testing.T) {
 			return c1 o1 enter: deadline
 			invoke c2 o2 enter v2
 			return c2 o2 enter /b/y v7`},
+		with("the other was refused without a connection", `
+			invoke c1 o1 enter v2
+			return c1 o1 enter ok: inside already
+			invoke c2 o2 enter v2
+			return c2 o2 enter /b/y v7`, alone(3)),
 		{name: "the other crashed", text: `
 			session c1 StateHasSession
 			invoke c1 o1 enter v2

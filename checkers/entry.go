@@ -9,8 +9,8 @@ import (
 
 // Entry is the promise of a double barrier to those that enter: when Enter returns, n were inside at some moment during
 // the call. An Enter that has begun counts until it fails or Leave begins. If it fails and the connection was down
-// meanwhile, it cannot be sure that its znode is gone, and may count forever. So may a client that crashed. If a client
-// has several connections, nobody knows which is meant: all have to be up.
+// meanwhile, it cannot be sure that its znode is gone, and may count forever, unless it was refused. So may a client
+// that crashed. If a client has several connections, nobody knows which is meant: all have to be up.
 //
 // The operations are called enter, asked for n participants (Value), and leave.
 type Entry struct{}
@@ -116,7 +116,7 @@ func (m *entries) Step(h *history.History, i int) Verdict {
 	case e.Kind == history.Return && e.Op == "enter":
 		var x entering
 		m.calls, x = take(m.calls, e)
-		if e.Err != nil && !x.offline {
+		if e.Err != nil && (!x.offline || refused(e)) {
 			m.ends(callerOf(e))
 		}
 		if e.Err == nil && x.most < x.need {
