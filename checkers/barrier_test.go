@@ -53,16 +53,6 @@ func TestNobodyPassesABarrierThatIsHeld(t *testing.T) {
 			invoke c3 o3 release
 			invoke c2 o2 wait
 			return c2 o2 wait`},
-		{name: "the release is refused", text: held + `
-			invoke c3 o3 release
-			return c3 o3 release ok: not held
-			invoke c2 o2 wait
-			return c2 o2 wait`, event: 5, message: stuck},
-		{name: "the release is given up", text: held + `
-			invoke c3 o3 release
-			return c3 o3 release ok: context canceled
-			invoke c2 o2 wait
-			return c2 o2 wait`},
 		{name: "the release comes after the wait", text: held + `
 			invoke c2 o2 wait
 			return c2 o2 wait
@@ -79,6 +69,24 @@ func TestNobodyPassesABarrierThatIsHeld(t *testing.T) {
 			invoke c3 o3 release
 			return c3 o3 release` + held + `
 			return c2 o2 wait`},
+	})
+}
+
+func TestAReleaseThatIsRefusedOpensNothing(t *testing.T) {
+	const held = `
+		invoke c1 o1 hold
+		return c1 o1 hold
+		invoke c3 o3 release
+	`
+	const passed = `
+		invoke c2 o2 wait
+		return c2 o2 wait`
+	judge(t, Barrier{}, []judgement{
+		{name: "refused", text: held + `
+			return c3 o3 release ok: not held` + passed, event: 5, message: "c2 passed, but the barrier was held all the time " +
+			"that it waited, the last hold being that of c1"},
+		{name: "given up", text: held + `
+			return c3 o3 release ok: context canceled` + passed},
 	})
 }
 

@@ -63,11 +63,6 @@ func TestEntryNeedsAllAtOnce(t *testing.T) {
 			return c1 o1 enter: deadline
 			invoke c2 o2 enter v2
 			return c2 o2 enter /b/y v7`},
-		with("the other was refused without a connection", `
-			invoke c1 o1 enter v2
-			return c1 o1 enter ok: inside already
-			invoke c2 o2 enter v2
-			return c2 o2 enter /b/y v7`, alone(3)),
 		{name: "the other crashed", text: `
 			session c1 StateHasSession
 			invoke c1 o1 enter v2
@@ -93,6 +88,17 @@ func TestAnEnterThatFailsCountsOnWhileAnyConnectionIsDown(t *testing.T) {
 			return c1 o1 enter: deadline
 			invoke c2 o2 enter v2
 			return c2 o2 enter /b/y v7`},
+	})
+}
+
+func TestAnEnterThatIsRefusedDoesNotCount(t *testing.T) {
+	judge(t, Entry{}, []judgement{
+		{name: "refused without a connection", text: `
+			invoke c1 o1 enter v2
+			return c1 o1 enter ok: inside already
+			invoke c2 o2 enter v2
+			return c2 o2 enter /b/y v7`, event: 3, message: "c2 entered by /b/y for 2, but there were never more than 1 " +
+			"inside while it did"},
 	})
 }
 
