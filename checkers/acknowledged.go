@@ -131,12 +131,11 @@ func (m *reigns) Step(h *history.History, i int) Verdict {
 	return Verdict{}
 }
 
-// acknowledge notes that the latest candidate with the path of e leads.
+// acknowledge notes that the latest candidate with the path of e leads, if it is still there.
 func (m *reigns) acknowledge(e *history.Event) {
-	for k := range slices.Backward(m.list) {
-		if r := &m.list[k]; r.path == e.Path {
+	for k := range m.list {
+		if r := &m.list[k]; r.path == e.Path && r.end < 0 {
 			r.token, r.acknowledged = e.Value, true
-			return
 		}
 	}
 }

@@ -80,6 +80,13 @@ func TestALeaderEndsWithItsCandidate(t *testing.T) {
 			return c1 o1 acknowledge /e/a v1
 			invoke c3 o3 leader
 			return c3 o3 leader ok: no leader`},
+		{name: "one that acknowledges after its end", text: `
+			created c1 /e/a z1 s11
+			acquired c1 o1 /e/a v1
+			invoke c3 o3 leader
+			deleted /e/a z3 s11
+			invoke c1 o1 acknowledge /e/a v1
+			return c3 o3 leader v1`, event: 5, message: "c3 was told that c1 leads by /e/a, which had been deleted before"},
 		{name: "an earlier znode of that name has ended", text: `
 			created c1 /e/a z1 s11
 			deleted /e/a z2 s11

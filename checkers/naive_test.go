@@ -158,7 +158,7 @@ func naiveAcknowledged(c Monitored, h *history.History) Level {
 			if x.Kind == history.Return && k < asked && (e.Err != nil && end > i || e.Err == nil && x.Value > e.Value) {
 				return Violated
 			}
-			if x.Kind == history.Invoke && x.Value == e.Value && end > asked {
+			if x.Kind == history.Invoke && x.Value == e.Value && end > max(asked, k) {
 				named = true
 			}
 		}
