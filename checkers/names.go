@@ -15,9 +15,9 @@ import (
 //
 // A name belongs to the object that registered it from the answer until the object begins to unregister it; a crash
 // does not end that. No other object unregisters it. When the owner unregisters the name, it is not refused, with OK
-// and an error. Once that has succeeded, nobody is told that the name resolves to what the owner registered. A client
-// does not unregister what it has never registered: all that it has asked for under that name, if anything, was
-// refused.
+// and an error. Once that has succeeded, perhaps at a later try, nobody is told that the name resolves to what the
+// owner registered. A client does not unregister what it has never registered: all that it has asked for under that
+// name, if anything, was refused.
 //
 // What a failed register has made is removed, if need be in the background. So when nothing can happen any more, and
 // its client has come to its end, no znode has its Value as data.
@@ -58,6 +58,7 @@ type tenures struct {
 	seen  []caller
 	void  []naming // failed registrations of live clients, each with where it ended
 	past  []naming // registrations that were given up, each with where that ended
+	half  []tenure // registrations whose owner has failed to give them up, and may try again
 	tried []tried
 }
 
@@ -82,11 +83,12 @@ type naming struct {
 	value int64
 	begin int  // position
 	own   bool // it gives up a name that certainly belongs to the caller and stands for value
+	again bool // or that did so before it failed to give it up
 }
 
 func (t *tenures) Reset() {
 	t.owned, t.asked, t.seen, t.void, t.tried = t.owned[:0], t.asked[:0], t.seen[:0], t.void[:0], t.tried[:0]
-	t.past = t.past[:0]
+	t.past, t.half = t.past[:0], t.half[:0]
 }
 
 // Hash implements [Monitor]. Of a name that is being resolved, it matters whether it was owned from the beginning.
@@ -121,8 +123,11 @@ func (t *tenures) hashPast() (sum hash.Hash) {
 			}
 		}
 	}
+	for _, x := range t.half {
+		sum += t.print(x.caller).String(x.name).Uint64(uint64(x.value)).Uint64(0)
+	}
 	for _, a := range t.asked {
-		if a.own {
+		if a.gives() {
 			sum += t.print(a.caller).String(a.name).Uint64(uint64(a.value))
 		}
 	}
@@ -132,7 +137,10 @@ func (t *tenures) hashPast() (sum hash.Hash) {
 // print returns a hash of an object, by its place among the objects of its client that have begun something.
 func (t *tenures) print(c caller) hash.Hash { return printOf(t.seen, c) }
 
-func (a naming) registers() bool { return a.value != 0 && !a.own }
+func (a naming) registers() bool { return a.value != 0 && !a.gives() }
+
+// gives reports whether a gives up a known registration.
+func (a naming) gives() bool { return a.own || a.again }
 
 func (t *tenures) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
@@ -145,11 +153,13 @@ func (t *tenures) Step(h *history.History, i int) Verdict {
 		if !slices.Contains(t.seen, me) {
 			t.seen = append(t.seen, me)
 		}
-		a := naming{ongoingOf(e), e.Path, e.Value, i, false}
+		a := naming{ongoingOf(e), e.Path, e.Value, i, false, false}
 		if e.Op == "unregister" {
 			mine := func(x tenure) bool { return x.name == e.Path && x.caller == me }
 			if k := slices.IndexFunc(t.owned, mine); k >= 0 {
 				a.own, a.value = true, t.owned[k].value
+			} else if k = slices.IndexFunc(t.half, mine); k >= 0 {
+				a.again, a.value = true, t.half[k].value
 			}
 			t.owned = drop(t.owned, mine)
 		}
@@ -160,16 +170,20 @@ func (t *tenures) Step(h *history.History, i int) Verdict {
 		if e.Op == "register" && (e.Err == nil || !e.OK) {
 			t.tries(e.Client, e.Path)
 		}
+		if a.gives() && e.Err != nil {
+			its := func(x tenure) bool { return x.name == a.name && x.caller == me }
+			t.half = append(drop(t.half, its), tenure{me, a.name, a.value, i})
+		}
 		switch {
 		case e.Err == nil:
 			return t.answer(e, i, a)
 		case a.own && refused(e):
 			return violated(t, i, "c%d could not unregister %s, which it has registered and not given up", e.Client, a.name)
 		case e.Op == "register":
-			t.void = append(t.void, naming{a.ongoing, a.name, a.value, i, false})
+			t.void = append(t.void, naming{a.ongoing, a.name, a.value, i, false, false})
 		}
 	case e.Kind == history.Crashed:
-		t.void = withoutClient(t.void, e.Client)
+		t.void, t.half = withoutClient(t.void, e.Client), withoutClient(t.half, e.Client)
 		if slices.ContainsFunc(t.asked, func(a naming) bool { return a.client == e.Client && a.registers() }) {
 			t.tries(e.Client, "")
 		}
@@ -243,8 +257,9 @@ func (t *tenures) answer(e *history.Event, i int, a naming) Verdict {
 		t.owned = append(t.owned, tenure{a.caller, name, a.value, i})
 	case e.Op == "unregister" && t.never(e.Client, name):
 		return violated(t, i, "c%d has unregistered %s, which it has never registered", e.Client, name)
-	case a.own:
-		t.past = append(t.past, naming{a.ongoing, a.name, a.value, i, false})
+	case a.gives():
+		t.past = append(t.past, naming{a.ongoing, a.name, a.value, i, false, false})
+		t.half = drop(t.half, func(x tenure) bool { return x.value == a.value })
 	case e.Op == "resolve":
 		for _, x := range t.past {
 			if x.name == name && x.value == e.Value && x.begin < a.begin {

@@ -62,12 +62,13 @@ func misnamed(h *history.History) Level {
 	}
 	for i := range h.Events {
 		if e := &h.Events[i]; e.Kind == history.Return && e.Op == "unregister" {
-			switch own := nameOf(h.Events[:begin(i)], &h.Events[begin(i)]); {
+			own, gives := nameOf(h.Events[:begin(i)], &h.Events[begin(i)])
+			switch {
 			case own != 0 && e.Err != nil && e.OK:
 				return Violated
-			case own != 0 && e.Err == nil:
+			case gives != 0 && e.Err == nil:
 				for k := range h.Events {
-					if answers(k, "resolve") && i < begin(k) && h.Events[k].Path == e.Path && h.Events[k].Value == own {
+					if answers(k, "resolve") && i < begin(k) && h.Events[k].Path == e.Path && h.Events[k].Value == gives {
 						return Violated
 					}
 				}
@@ -99,8 +100,9 @@ func misnamed(h *history.History) Level {
 	return OK
 }
 
-// nameOf returns what the name of e resolves to if it belongs to the object of e after events; else 0.
-func nameOf(events []history.Event, e *history.Event) (value int64) {
+// nameOf returns what the name of e resolves to if it belongs to the object of e after events; else 0. It also returns
+// what the object has registered last by that name.
+func nameOf(events []history.Event, e *history.Event) (value, last int64) {
 	asked := int64(0)
 	for _, x := range events {
 		if x.Object != e.Object {
@@ -112,10 +114,10 @@ func nameOf(events []history.Event, e *history.Event) (value int64) {
 		case x.Kind == history.Invoke && x.Op == "unregister" && x.Path == e.Path:
 			value = 0
 		case x.Kind == history.Return && x.Op == "register" && x.Err == nil && x.Path == e.Path:
-			value = asked
+			value, last = asked, asked
 		}
 	}
-	return value
+	return value, last
 }
 
 // perhapsRegistered reports whether after events the client of e has perhaps registered the name that it unregisters.

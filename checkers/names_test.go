@@ -184,6 +184,13 @@ func TestANameResolvesToItsOwner(t *testing.T) {
 			return c1 o1 unregister /n
 			invoke c2 o2 resolve /n
 			return c2 o2 resolve /n v11`, event: 5, message: "c2 was told 11 for /n, which c1 had given up before"},
+		{name: "the name was given up at the second try", text: registered11 + `
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister /n: canceled
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister /n
+			invoke c2 o2 resolve /n
+			return c2 o2 resolve /n v11`, event: 7, message: "c2 was told 11 for /n, which c1 had given up before"},
 		{name: "the name was given up while it was asked", text: registered11 + `
 			invoke c1 o1 unregister /n
 			invoke c2 o2 resolve /n
