@@ -11,8 +11,8 @@ import (
 // Tasks is what the clients of a master-worker pool rely on. A submitted task is reported done once, belongs to one
 // worker at a time, and at the end is done or still there for want of workers. Workers get no other tasks. Nobody takes
 // a task, or the folder of its tasks, from a worker that lives. A worker that reports is told that its report counts if
-// it does, and only then. It is told that the task is no longer its own only if it is not. A task that was forgotten
-// leaves nothing.
+// it does, and only then. It is told that the task is no longer its own only if it is not. A client that waits for a
+// task is told that it is done only after a report. A task that was forgotten leaves nothing.
 //
 // A task is known by its Value, which the client chose. Clients record "submit" and "wait". Workers record being told
 // of a "task", and "done" when they report it. The last name in Path is the ID that the pool gave, where it is known.
@@ -241,6 +241,8 @@ func (a *agenda) heed(e *history.Event) string {
 		a.forgotten = append(a.forgotten, id)
 	case e.Kind == history.Return && e.Op == "wait" && e.Err == nil && (w == nil || !w.told):
 		return "c" + digits(e.Client) + " was told that " + id + " is done, which was given to no worker"
+	case e.Kind == history.Return && e.Op == "wait" && e.Err == nil && !w.reported:
+		return "c" + digits(e.Client) + " was told that " + id + " is done, which nobody has reported"
 	}
 	return ""
 }

@@ -42,7 +42,11 @@ func mishandled(h *history.History) Level {
 		case e.Kind == history.Told:
 			wrong = !slices.ContainsFunc(past, is(history.Invoke, "submit"))
 		case e.Kind == history.Return && e.Op == "wait" && e.Err == nil:
-			wrong = !slices.ContainsFunc(past, is(history.Told, "task"))
+			done := false
+			for k, x := range past {
+				done = done || x.Kind == history.Changed && meant(past[:k], x.Path) == e.Value && submits(past[:k], e.Value)
+			}
+			wrong = !done || !slices.ContainsFunc(past, is(history.Told, "task"))
 		case e.Kind == history.Created:
 			before := history.History{Events: past}
 			wrong = slices.ContainsFunc(assignments(&before),
@@ -59,6 +63,13 @@ func mishandled(h *history.History) Level {
 	return levelIf(h.Outcome == history.Quiet && slices.ContainsFunc(h.Events, func(e history.Event) bool {
 		return e.Kind == history.Return && e.Op == "submit" && e.Err == nil && forgotten(h, e.Value, e.Path)
 	}))
+}
+
+// submits reports whether somebody begins to submit a task.
+func submits(past []history.Event, value int64) bool {
+	return slices.ContainsFunc(past, func(x history.Event) bool {
+		return x.Kind == history.Invoke && x.Op == "submit" && x.Value == value
+	})
 }
 
 // meant returns the task that a znode is known to be of, by what was said before; 0: none.
@@ -126,7 +137,9 @@ func nextTask(r *rand.Rand, h *history.History) history.Event {
 		e.Path = id(e.Value)
 	}
 	told := func(x history.Event) bool { return x.Kind == history.Told && x.Value == e.Value }
-	if r.IntN(5) == 0 || e.Op == "wait" && r.IntN(4) > 0 && !slices.ContainsFunc(h.Events, told) {
+	reported := func(x history.Event) bool { return x.Kind == history.Changed && strings.HasSuffix(x.Path, id(e.Value)) }
+	known := slices.ContainsFunc(h.Events, told) && slices.ContainsFunc(h.Events, reported)
+	if r.IntN(5) == 0 || e.Op == "wait" && r.IntN(4) > 0 && !known {
 		e.Err = errors.New("gone")
 	}
 	return e

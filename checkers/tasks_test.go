@@ -81,6 +81,8 @@ func TestTasksBelongToOneWorkerAndAreReportedOnce(t *testing.T) {
 		{name: "invented", text: `told c2 o2 task v9 /t`, message: "c2 was given t, which nobody has submitted"},
 		{name: "done by nobody", text: task + `
 			return c1 o1 wait v7 /t`, event: 2, message: "c1 was told that t is done, which was given to no worker"},
+		{name: "not done yet", text: assigned + `
+			return c1 o1 wait v7 /t`, event: 4, message: "c1 was told that t is done, which nobody has reported"},
 		{name: "a wait that failed", text: task + `
 			return c1 o1 wait v7 /t: gone
 			Znode /p/tasks/t s0`},
