@@ -146,6 +146,16 @@ func TestMalformedSchedulesAreRefusedWithWhatWasExpected(t *testing.T) {
 	}
 }
 
+func TestALineOfAScheduleHasUpToThatManyBytes(t *testing.T) {
+	line := "tick # " + strings.Repeat("x", engine.MaxLine-len("tick # "))
+	for _, end := range []string{"", "\n", "\ntick\n"} {
+		_, err := engine.ParseSchedule(strings.NewReader("zksim schedule 1\nscenario lock/lock\n\n" + line + end))
+		if err != nil {
+			t.Errorf("%d bytes and %q: %v", len(line), end, err)
+		}
+	}
+}
+
 func TestASchedulesTextMayBeAnything(t *testing.T) {
 	survives(t, "zksim schedule 1\nscenario lock/lock\n\n\u00a0# a blank that is no space")
 	rapid.Check(t, func(t *rapid.T) {

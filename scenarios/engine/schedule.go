@@ -101,7 +101,7 @@ const maxNames = 1 << 20
 func ParseSchedule(r io.Reader) (Schedule, error) {
 	s := Schedule{Servers: 1}
 	in := bufio.NewScanner(r)
-	in.Buffer(make([]byte, 0, 4096), maxLine)
+	in.Buffer(make([]byte, 0, 4096), maxLine+1) // with the end of the line
 	header, line, started := true, 0, false
 	keys := map[string]bool{}
 	for in.Scan() {
