@@ -95,7 +95,7 @@ func (l *loop) set(to, value ast.Expr) bool {
 	}
 	switch x := ast.Unparen(value).(type) {
 	case *ast.BinaryExpr: // all = all && ...
-		return (x.Op == token.LAND || x.Op == token.LOR) && same(to, x.X) && l.pure(x.Y)
+		return (x.Op == token.LAND || x.Op == token.LOR) && l.joins(to, x)
 	case *ast.CallExpr:
 		if len(x.Args) == 0 || !same(to, x.Args[0]) ||
 			slices.ContainsFunc(x.Args[1:], func(e ast.Expr) bool { return !l.pure(e) }) {
@@ -107,6 +107,15 @@ func (l *loop) set(to, value ast.Expr) bool {
 		return isBuiltin(l.info, x.Fun, "max") || isBuiltin(l.info, x.Fun, "min")
 	}
 	return false
+}
+
+// joins reports whether a chain of one operator, as "all && a && b", begins with to and goes on with pure expressions.
+func (l *loop) joins(to ast.Expr, chain *ast.BinaryExpr) bool {
+	if !l.pure(chain.Y) {
+		return false
+	}
+	first, ok := ast.Unparen(chain.X).(*ast.BinaryExpr) // a && b && c is (a && b) && c
+	return same(to, chain.X) || ok && first.Op == chain.Op && l.joins(to, first)
 }
 
 // isEmpty reports whether e is a literal without elements, such as struct{}{}.

@@ -141,6 +141,9 @@ outer:
 			a = v > 1 && b
 		}
 	}
+	for _, v := range t.m { // want `a range over a map`
+		a = a && v > 1 || v < 0
+	}
 	_ = a
 	for range t.m {
 		t.names = append(t.names, "x")

@@ -52,7 +52,7 @@ func (t *table) sums() int {
 		if v < least {
 			least = v
 		}
-		all = all && v > 0
+		all = all && v > 0 && len(k) > 2
 	}
 	for _, v := range t.m {
 		doubled := v * 2
