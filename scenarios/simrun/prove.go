@@ -165,7 +165,7 @@ func (c *proveFlags) ofPart(a *app, selected []*engine.Scenario) (list []*engine
 }
 
 // notScope are the flags that say nothing about a scope. A certificate and a checkpoint belong to a scope.
-var notScope = []string{"run", "for", "mem", "p", "o", "json", "junit", "shard"}
+var notScope = []string{"run", "for", "mem", "p", "shard", "o", "json", "junit"}
 
 // given returns the flags that are set, except some, with a blank before each.
 func given(f *flag.FlagSet, but ...string) (text string) {

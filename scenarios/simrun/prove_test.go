@@ -49,6 +49,23 @@ func TestThePagesShowProofsAsTheyAre(t *testing.T) {
 	}
 }
 
+func TestThePageAndTheHelpNameTheFlagsThatMeanNoScope(t *testing.T) {
+	page, err := os.ReadFile("../../docs/prove.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := len(notScope) - 1
+	for text, want := range map[string]string{
+		string(page): "With no flags but `-" + strings.Join(notScope[:last], "`, `-") + "` and `-" + notScope[last] + "` ",
+		simrun(t, "prove", "-h").out: "only flags are -" + strings.Join(notScope[:last], ", -") + " and -" +
+			notScope[last] + ", ",
+	} {
+		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
+			t.Errorf("expected %q in %.60q...", want, text)
+		}
+	}
+}
+
 func TestProveExitStatuses(t *testing.T) {
 	t.Chdir(t.TempDir())
 	unheeded := *catalog.Named("double-barrier/naive-fan-out")
