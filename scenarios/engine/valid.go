@@ -22,8 +22,8 @@ import (
 // Everything that runs a scenario calls it first.
 func (s *Scenario) Valid() error {
 	if !sound(s.Name) {
-		return fmt.Errorf("the name of a scenario is one line of up to %d visible characters, as lock/lock, not %.60q",
-			maxName, s.Name)
+		return fmt.Errorf("the name of a scenario is one line of visible characters, up to %d bytes, as lock/lock, "+
+			"not %.60q", maxName, s.Name)
 	}
 	for _, wrong := range []func() error{s.runs, s.sizes, s.judged} {
 		if err := wrong(); err != nil {

@@ -377,11 +377,11 @@ func TestSchedulesMayComeFromAPipe(t *testing.T) {
 func TestNamesOfScenariosThatNoFileCanCarryAreRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"", " ", ".", "..", "../..", " a", "a ", "a\nb", "a\tb", "a #b", "#a", "a\ufffd",
-		"a\u2028b", strings.Repeat("x", 10_000)} {
+		"a\u2028b", strings.Repeat("x", 10_000), strings.Repeat("☃", 67)} {
 		add(t, engine.Scenario{Name: name, Clients: 1, Program: fails.Program, Checkers: fails.Checkers})
 		r := simrun(t, "check", "-run", "^\\Q"+name+"\\E$", "-seeds", "1")
 		if r.code != exitUsage || !strings.Contains(r.err,
-			"the name of a scenario is one line of up to 200 visible characters") || strings.Count(r.err, "\n") != 1 ||
+			"the name of a scenario is one line of visible characters, up to 200 bytes") || strings.Count(r.err, "\n") != 1 ||
 			len(r.err) > 500 {
 			t.Errorf("%.50q: %.300s %.300s", name, r.out, r.err)
 		}
