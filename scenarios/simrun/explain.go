@@ -45,8 +45,10 @@ func explainHistory(ctx context.Context, a *app, args []string) (int, error) {
 	if err := oneOrThree(cmp.Or(c.nodes, 1)); err != nil {
 		return 0, err
 	}
-	if err := separate(namedFile{"", f.Arg(0)}, namedFile{"o", c.out}); err != nil {
-		return 0, err
+	for _, read := range []string{fileIn(f.Arg(0), pipeline.HistoryFile), fileBeside(f.Arg(0))} {
+		if err := separate(namedFile{"", read}, namedFile{"o", c.out}); err != nil {
+			return 0, err
+		}
 	}
 	h, s, p, err := c.read(a, f.Arg(0))
 	if err != nil {
@@ -249,17 +251,20 @@ func wholePlan(s *engine.Scenario, rep *reports.Report, struck faults.Plan) (p f
 	return p, nil
 }
 
-// reportBeside reads the report.json beside a history, or in the folder that has both; it returns an empty report if
-// there is none.
-func reportBeside(file string) (rep reports.Report, err error) {
+// fileBeside returns the report.json beside a history, or in the folder that has both; "" for the standard input.
+func fileBeside(file string) string {
 	if file == stdStream {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(fileIn(file, pipeline.HistoryFile)), "report.json")
+}
+
+// reportBeside reads it, and returns an empty report if there is none.
+func reportBeside(file string) (rep reports.Report, err error) {
+	name := fileBeside(file)
+	if name == "" {
 		return rep, nil
 	}
-	dir := filepath.Dir(file)
-	if isFolder(file) {
-		dir = file
-	}
-	name := filepath.Join(dir, "report.json")
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return rep, nil

@@ -223,11 +223,19 @@ func (a *app) file(file, inFolder string) (io.ReadCloser, error) {
 	case !isFolder(file):
 		return os.Open(file)
 	}
-	in, err := os.Open(filepath.Join(file, inFolder))
+	in, err := os.Open(fileIn(file, inFolder))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%s is a folder without %s, expected that of a failure, or a file", file, inFolder)
 	}
 	return in, err
+}
+
+// fileIn returns the file that is read: inFolder if the argument is a folder, otherwise the argument.
+func fileIn(file, inFolder string) string {
+	if file == stdStream || !isFolder(file) {
+		return file
+	}
+	return filepath.Join(file, inFolder)
 }
 
 // readHistory reads a history from a file.

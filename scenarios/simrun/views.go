@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"zksim/internal/pipeline"
 	"zksim/reports"
 )
 
@@ -37,7 +38,8 @@ func (v *views) open(a *app, file string) error {
 	if v.perfetto == stdStream && v.shiviz == stdStream {
 		return errors.New("-perfetto - and -shiviz - both write to the standard output")
 	}
-	if err := separate(namedFile{"", file}, namedFile{"perfetto", v.perfetto}, namedFile{"shiviz", v.shiviz}); err != nil {
+	read := namedFile{"", fileIn(file, pipeline.ScheduleFile)}
+	if err := separate(read, namedFile{"perfetto", v.perfetto}, namedFile{"shiviz", v.shiviz}); err != nil {
 		return err
 	}
 	if v.alone() && (v.story || v.columns) {

@@ -281,3 +281,25 @@ func TestExportsOfAScheduleAndOfItsHistory(t *testing.T) {
 		}
 	}
 }
+
+func TestAFileThatIsReadFromAFolderIsNotWritten(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if r := simrun(t, "check", "-v", "-seeds", "2", "lock/plain-create"); r.code != exitHeld {
+		t.Fatalf("%+v", r)
+	}
+	dir := filepath.Join("out", "lock.plain-create", "2")
+	for _, x := range []struct{ command, flag, file, arg string }{
+		{"replay", "-perfetto", pipeline.ScheduleFile, ""},
+		{"replay", "-shiviz", pipeline.ScheduleFile, ""},
+		{"explain", "-o", pipeline.HistoryFile, ""},
+		{"explain", "-o", "report.json", ""},
+		{"explain", "-o", "report.json", pipeline.HistoryFile},
+	} {
+		file := filepath.Join(dir, x.file)
+		r := simrun(t, x.command, x.flag, file, filepath.Join(dir, x.arg))
+		want := "simrun " + x.command + ": " + x.flag + ": " + file + " is the file to read, expected another one\n"
+		if r.code != exitUsage || r.err != want {
+			t.Errorf("%v: %+v", x, r)
+		}
+	}
+}
