@@ -168,7 +168,8 @@ func writeMuseum(a *app, rows []museumRow, reps int) error {
 	number, rule := numberColumn(a.mutants())
 	if rule != "" {
 		what = "Documented bugs of shipped recipes and of the texts that recipes are copied from, each re-created"
-		numbers = " Numbers from 101 on are our own: bugs that only one checker catches, or that no report was found of."
+		numbers = " Numbers from 101 on came later. Most of these bugs are our own: \"derived\" says from what, where no " +
+			"report of the bug itself was found."
 	}
 	first := fmt.Sprintf("%s as a mutant: a checker that is named for it must catch it, and `%s check` fails when one "+
 		"gets away.%s", what, a.called(), numbers)
