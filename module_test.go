@@ -257,6 +257,17 @@ func gained(t *testing.T, dir string, env []string) (list []string) {
 	return list
 }
 
+// The script changes lines of the program, so it fails where these have changed.
+func TestTheScriptOfVariantsFitsTheProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	out, code := sh(t, ".", nil, "scripts/defaults 0 >/dev/null")
+	if want := "defaults: the number of hunts is above 0, not \"0\"\n"; code != 2 || out != want {
+		t.Errorf("exit status %d, %s\nexpected 2, %s", code, out, want)
+	}
+}
+
 // TestTheModuleCanBePublishedAnywhere gives the module another path, serves it from files, and does what the README
 // says in a new module.
 func TestTheModuleCanBePublishedAnywhere(t *testing.T) {
@@ -267,7 +278,7 @@ func TestTheModuleCanBePublishedAnywhere(t *testing.T) {
 	src := filepath.Join(dir, "src")
 	copied(t, src)
 	must(t, src, nil, "git init -q && git add -A && scripts/module "+published)
-	if left := must(t, src, nil, `grep -rlE '"zksim/' --include='*.go' . || true`); left != "" {
+	if left := must(t, src, nil, `grep -rlE '"zksim/' --include='*.go' --include=defaults . || true`); left != "" {
 		t.Errorf("these still import the old path: %s", left)
 	}
 	want := "go mod edit -require " + published + "@v0.0.0 -replace " + published + "=../zksim\n"
