@@ -220,7 +220,8 @@ func toolCommands() []command {
 			codes: nothingElse,
 			more: "Writes changed files of your Go's runtime for \"go test -overlay\", and prints the flags to use. With " +
 				"these, tests with zktest.Run repeat exactly: the seed of a run decides goroutine turns, select, map order " +
-				"and random numbers.",
+				"and random numbers. One of the flags is -tags; build tags of your own go into GOFLAGS, because a second -tags " +
+				"would replace it.",
 			examples: []example{
 				{"{it} overlay -o flags", "prints -overlay=flags/...", exitHeld},
 				{"go test $({it} overlay) ./...", "what \"{it} test ./...\" does", exitHeld},

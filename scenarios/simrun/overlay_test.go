@@ -116,6 +116,12 @@ func TestTestRunsGoTestWithTheOverlay(t *testing.T) {
 	if r := simrun(t, "test", "./..."); !strings.Contains(r.out, "-tags=zksim_exact,ours ") {
 		t.Errorf("%+v", r)
 	}
+	if r := simrun(t, "overlay"); !strings.HasSuffix(r.out, " -tags=zksim_exact,ours\n") {
+		t.Errorf("%+v", r)
+	}
+	if r := simrun(t, "overlay", "-h"); !strings.Contains(r.out, "GOFLAGS") {
+		t.Errorf("%+v, expected where other build tags go", r)
+	}
 	if r := simrun(t, "test", "./fail"); r.code != exitViolation || r.err != "" {
 		t.Errorf("%+v", r)
 	}
