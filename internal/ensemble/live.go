@@ -61,9 +61,11 @@ type LiveRun struct {
 // The caller sets other limits by ctx. A checker that had nothing to judge makes the verdict unknown, unless it lacked
 // something that a real run may lack, such as a fault. A word that no checker knows is an error. A run that does
 // not come to its end after its folder was made, or hangs although ctx is done, returns an [*Aborted]; so does an
-// ensemble of ours that does not serve before that.
+// ensemble of ours that does not serve before that, or of which a server dies.
 func RunLive(ctx context.Context, s *engine.Scenario, o LiveOptions) (*LiveRun, error) {
 	x := newLiveRun(s, o)
+	ctx, end := alive(ctx, o.Ours)
+	defer end()
 	err := watched(ctx, func() error { return x.whole(ctx) })
 	hang, left := errors.AsType[*hangs](err)
 	switch {

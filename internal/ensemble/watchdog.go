@@ -2,9 +2,12 @@ package ensemble
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"time"
+
+	"zksim/internal/zkserver"
 )
 
 // hangs is the error of a function that neither ends nor heeds its context, for example because two of its goroutines
@@ -39,6 +42,24 @@ func watched(ctx context.Context, do func() error) error {
 	case <-grace.C:
 		return &hangs{context.Cause(ctx), allStacks()}
 	}
+}
+
+// errDead is why a run ends whose ensemble has lost a server. [Aborted] names the server.
+var errDead = errors.New("the run has ended early")
+
+// alive returns a context that is done, with errDead, when a server of ours has died by itself. The returned function
+// must be called.
+func alive(ctx context.Context, ours *zkserver.Ensemble) (context.Context, context.CancelFunc) {
+	if ours == nil {
+		return context.WithCancel(ctx)
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	go func() {
+		if until(ctx, func() bool { return len(ours.Died()) > 0 }) == nil {
+			end(errDead)
+		}
+	}()
+	return ctx, func() { end(nil) }
 }
 
 // allStacks returns the stacks of all goroutines.
