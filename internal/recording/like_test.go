@@ -1,9 +1,11 @@
 package recording
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -106,5 +108,37 @@ func TestAnEventThatEndsNoWatchIsNotWaitedFor(t *testing.T) {
 	if i := slices.IndexFunc(r.Requests, func(x serve.Asked) bool { return x.Request.Op == model.OpDelete }); i < 0 ||
 		!slices.Contains(r.Requests[i].Heard, "changed /") {
 		t.Errorf("%+v", r.Requests)
+	}
+}
+
+// TestAnEventThatNoProgramHasAWatchForIsPassedBy has a client whose session is over set its watch again. It has another
+// number then, whose program has no watch.
+func TestAnEventThatNoProgramHasAWatchForIsPassedBy(t *testing.T) {
+	t.Parallel()
+	for _, plan := range []string{"none", "watch-delay=1"} {
+		p, err := serve.ParsePlan(plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := serve.Options{Like: model.Keeper, Faults: p, Lag: time.Millisecond}
+		r, res := playedAgain(t, o, func(t *testing.T, e *serve.Ensemble) {
+			a, b := newWired(e, nil), newWired(e, nil)
+			a.connect()
+			b.connect()
+			a.watches[watchOn{'e', "/x"}] = true
+			if err := errors.Join(e.Kill(1), e.Continue(1), e.ExpireSession(a.hello.Session)); err != nil {
+				t.Fatal(err)
+			}
+			a.sock, b.sock = nil, nil
+			b.connect()
+			a.connect()
+			b.ask(&model.Request{Op: model.OpCreate, Path: "/x", ACL: open}, 1)
+			a.receive() // the event
+			b.ask(&model.Request{Op: model.OpDelete, Path: "/x", Version: -1}, 2)
+			a.ask(&model.Request{Op: model.OpExists, Path: "/x"}, 3)
+		})
+		if got, want := answered(res.History), asRecorded(r); difference(got, want) != "" || len(want) != 3 {
+			t.Errorf("%s: %q\n%q\n%q", plan, r.Steps, got, want)
+		}
 	}
 }

@@ -133,12 +133,12 @@ func asked(w *sim.World, name string) bool {
 func lead(w *sim.World, list []sim.Transition, name string) (sim.Transition, bool) {
 	verb, who, _ := strings.Cut(name, " ")
 	who, _, _ = strings.Cut(who, " ")
-	words := []string{"run ", "deliver ", "connect ", "round ", "serve "}
+	words, event := []string{"run ", "deliver ", "connect ", "round ", "serve "}, false
 	switch verb {
 	case "connect": // not before nobody waits for that in vain
 		words = []string{"round ", "deliver ", "run ", "serve "}
-	case "deliver": // what the code has asked for so far may cause it, and what it asks for next may not come earlier
-		words = []string{"serve "}
+	case "deliver", "watch-delay", "undelay": // the code does not go on for that: what it asks for next comes later
+		words, event = []string{"serve ", "deliver "}, true
 	case "reap":
 		words = []string{"tick"}
 	}
@@ -147,7 +147,7 @@ func lead(w *sim.World, list []sim.Transition, name string) (sim.Transition, boo
 			prefix += who
 		}
 		for _, t := range list {
-			if q := w.Of(t); verb == "deliver" && q != nil && !librarys(q.Op) {
+			if q := w.Of(t); event && t.Client > 0 && (q == nil || !librarys(q.Op)) {
 				continue
 			}
 			if x := w.Name(t); x == prefix || strings.HasPrefix(x, prefix+" ") || strings.HasPrefix(x, prefix+"/") {
