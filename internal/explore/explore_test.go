@@ -70,6 +70,8 @@ func TestWhatIsPossibleCanBeTakenAndIsReplayed(t *testing.T) {
 	for i, name := range names {
 		if choices := x.Choices(); !slices.Contains(choices, name) {
 			t.Fatalf("step %d: %s is not among %v", i+1, name, choices)
+		} else if distinct := slices.Compact(slices.Sorted(slices.Values(choices))); len(distinct) < len(choices) {
+			t.Errorf("step %d: something is listed twice: %v", i+1, choices)
 		}
 		must(t, x.Take(name))
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"slices"
 
 	"zksim/checkers"
 	"zksim/model/history"
@@ -59,8 +60,9 @@ func (h *halt) Choose(w *sim.World) (sim.Transition, bool, error) {
 	if len(h.normal) == 0 {
 		return sim.Transition{}, false, nil
 	}
-	if !w.Calm() {
-		h.normal = append(h.normal, w.Name(sim.Transition{Kind: sim.Calm}))
+	calm := w.Name(sim.Transition{Kind: sim.Calm})
+	if !w.Calm() && !slices.Contains(h.normal, calm) { // when only that is left, it is there
+		h.normal = append(h.normal, calm)
 	}
 	return sim.Transition{}, false, errHalted
 }
