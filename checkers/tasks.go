@@ -60,6 +60,7 @@ type agenda struct {
 	owners    map[string]string // of assigned tasks, by ID: part of the tree
 	workers   []registered      // that live: part of the tree
 	waiting   waitingTask       // part of what the txn of the present event has made
+	left      leftTask          // part of what it has deleted
 	forgotten []string          // IDs of tasks
 }
 
@@ -69,6 +70,12 @@ type waitingTask struct {
 	zxid int64
 }
 
+// leftTask is a task that has left a worker.
+type leftTask struct {
+	waitingTask
+	owner string
+}
+
 // work is a task.
 type work struct {
 	value    int64
@@ -76,7 +83,8 @@ type work struct {
 	id       string // "" while the client was not told that it is submitted
 	told     bool   // to a worker
 	reported bool
-	reporter int32 // the client whose report counts; 0: none that has not been forgotten
+	reporter int32  // the client whose report counts; 0: none that has not been forgotten
+	by       string // and its worker, where the task was assigned to one; a client may have several
 }
 
 func newAgenda() *agenda {
@@ -93,7 +101,7 @@ func (a *agenda) Reset() {
 	clear(a.ids)
 	clear(a.owners)
 	a.works, a.submitted = a.works[:0], a.submitted[:0]
-	a.workers, a.forgotten, a.waiting = a.workers[:0], a.forgotten[:0], waitingTask{}
+	a.workers, a.forgotten, a.waiting, a.left = a.workers[:0], a.forgotten[:0], waitingTask{}, leftTask{}
 }
 
 // find returns the task of a value, or nil if there is none.
@@ -114,7 +122,7 @@ func (a *agenda) Hash() uint64 {
 		if !w.reported {
 			p = p.String(w.id)
 		}
-		works += p.Int(int64(w.reporter))
+		works += p.Int(int64(w.reporter)).String(w.by)
 	}
 	for _, id := range a.forgotten {
 		ids += hash.Hash(0).String(id)
@@ -147,15 +155,19 @@ func (a *agenda) Step(h *history.History, i int) Verdict {
 		a.owners[id] = owner
 	case folder == "assign" && e.Kind == history.Deleted && a.owners[id] == owner:
 		delete(a.owners, id)
+		a.left = leftTask{waitingTask{id, e.Zxid}, owner}
 	case folder == "status" && e.Kind == history.Deleted:
 		if w := a.find(a.ids[id]); w != nil {
-			w.reporter = 0
+			w.reporter, w.by = 0, ""
 		}
 	case folder == "status" && e.Kind == history.Changed:
 		value, known := a.ids[id]
 		w := a.find(value)
 		if known {
-			w.reporter = e.Client
+			w.reporter, w.by = e.Client, a.owners[id]
+			if a.left.waitingTask == (waitingTask{id, e.Zxid}) {
+				w.by = a.left.owner
+			}
 		}
 		if known && !w.report() {
 			return violated(a, i, "task %d of c%d is reported done a second time, as %s by c%d", w.value, w.client, id, e.Client)
@@ -195,15 +207,23 @@ func (a *agenda) lives(name string) registered {
 	return registered{}
 }
 
-// answered judges what a worker is told of its report.
-func (w *work) answered(e *history.Event, id string) string {
+// answered judges what a worker, of the name owner if that is known, is told of its report.
+func (w *work) answered(e *history.Event, id, owner string) string {
+	if w == nil {
+		return ""
+	}
+	other := owner != "" && w.by != "" && owner != w.by
+	told := "c" + digits(e.Client) + " was told that its report of " + id
 	switch {
-	case w == nil || w.reporter == 0:
+	case e.Err == nil && !w.reported:
+		return told + " counts, but nobody has reported it"
+	case w.reporter == 0:
 	case e.Err == nil && w.reporter != e.Client:
-		return "c" + digits(e.Client) + " was told that its report of " + id + " counts, but that of c" + digits(w.reporter) +
-			" does"
-	case refused(e) && w.reporter == e.Client:
-		return "c" + digits(e.Client) + " was told that its report of " + id + " does not count, but it does"
+		return told + " counts, but that of c" + digits(w.reporter) + " does"
+	case e.Err == nil && other:
+		return told + " as " + owner + " counts, but that as " + w.by + " does"
+	case refused(e) && w.reporter == e.Client && !other:
+		return told + " does not count, but it does"
 	}
 	return ""
 }
@@ -236,7 +256,7 @@ func (a *agenda) heed(e *history.Event) string {
 		return "c" + digits(e.Client) + " was told that " + id + " is not its own any more, which is still assigned to " +
 			owner
 	case e.Kind == history.Return && e.Op == "done":
-		return w.answered(e, id)
+		return w.answered(e, id, owner)
 	case e.Kind == history.Return && e.Op == "forget" && e.Err == nil:
 		a.forgotten = append(a.forgotten, id)
 	case e.Kind == history.Return && e.Op == "wait" && e.Err == nil && (w == nil || !w.told):

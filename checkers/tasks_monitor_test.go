@@ -42,11 +42,9 @@ func mishandled(h *history.History) Level {
 		case e.Kind == history.Told:
 			wrong = !slices.ContainsFunc(past, is(history.Invoke, "submit"))
 		case e.Kind == history.Return && e.Op == "wait" && e.Err == nil:
-			done := false
-			for k, x := range past {
-				done = done || x.Kind == history.Changed && meant(past[:k], x.Path) == e.Value && submits(past[:k], e.Value)
-			}
-			wrong = !done || !slices.ContainsFunc(past, is(history.Told, "task"))
+			wrong = !isReported(past, e.Value) || !slices.ContainsFunc(past, is(history.Told, "task"))
+		case e.Kind == history.Return && e.Op == "done" && e.Err == nil:
+			wrong = submits(past, e.Value) && !isReported(past, e.Value)
 		case e.Kind == history.Created:
 			before := history.History{Events: past}
 			wrong = slices.ContainsFunc(assignments(&before),
@@ -63,6 +61,16 @@ func mishandled(h *history.History) Level {
 	return levelIf(h.Outcome == history.Quiet && slices.ContainsFunc(h.Events, func(e history.Event) bool {
 		return e.Kind == history.Return && e.Op == "submit" && e.Err == nil && forgotten(h, e.Value, e.Path)
 	}))
+}
+
+// isReported reports whether a task is reported done.
+func isReported(past []history.Event, value int64) bool {
+	for k, x := range past {
+		if x.Kind == history.Changed && meant(past[:k], x.Path) == value && submits(past[:k], value) {
+			return true
+		}
+	}
+	return false
 }
 
 // submits reports whether somebody begins to submit a task.
@@ -139,7 +147,7 @@ func nextTask(r *rand.Rand, h *history.History) history.Event {
 	told := func(x history.Event) bool { return x.Kind == history.Told && x.Value == e.Value }
 	reported := func(x history.Event) bool { return x.Kind == history.Changed && strings.HasSuffix(x.Path, id(e.Value)) }
 	known := slices.ContainsFunc(h.Events, told) && slices.ContainsFunc(h.Events, reported)
-	if r.IntN(5) == 0 || e.Op == "wait" && r.IntN(4) > 0 && !known {
+	if r.IntN(5) == 0 || r.IntN(4) > 0 && (e.Op == "wait" && !known || e.Op == "done" && !isReported(h.Events, e.Value)) {
 		e.Err = errors.New("gone")
 	}
 	return e

@@ -145,3 +145,37 @@ func TestWorkersKnowWhatCounts(t *testing.T) {
 			Znode /p/status/t s0 done`, event: -1, message: "t was forgotten, and /p/status/t is left of it"},
 	})
 }
+
+// A client may have several workers, one after the other or at once. An assignment ends in the txn of the report,
+// before it or after it.
+func TestWhichWorkerOfAClientHasReportedIsKnown(t *testing.T) {
+	const moved = `
+		invoke c1 o1 submit v7
+		return c1 o1 submit v7 /t
+		created c3 /p/assign/v/t z1
+		told c2 o2 task v7 /t
+		deleted c3 /p/assign/v/t z2
+		created c3 /p/assign/w/t z2
+		told c2 o3 task v7 /t
+	`
+	const reported = moved + `
+		deleted c2 /p/assign/w/t z3
+		changed c2 /p/status/t z3
+	`
+	judge(t, Tasks{}, []judgement{
+		{name: "the report of the other does not count", text: reported + `
+			return c2 o3 done v7 /w/t
+			return c2 o2 done v7 /v/t ok: gone`},
+		{name: "it is told that it does", text: reported + `
+			return c2 o2 done v7 /v/t`, event: 9,
+			message: "c2 was told that its report of t as v counts, but that as w does"},
+		{name: "the one that counts is told that it does not", text: moved + `
+			changed c2 /p/status/t z3
+			deleted c2 /p/assign/w/t z3
+			return c2 o3 done v7 /w/t ok: gone`, event: 9,
+			message: "c2 was told that its report of t does not count, but it does"},
+		{name: "nobody has reported", text: moved + `
+			return c2 o2 done v7 /v/t`, event: 7,
+			message: "c2 was told that its report of t counts, but nobody has reported it"},
+	})
+}
