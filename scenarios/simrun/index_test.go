@@ -146,3 +146,23 @@ func TestTheIndexCanBeReadWithoutAScriptAndOnPaper(t *testing.T) {
 	b.is(`document.querySelector("#story ol").scrollHeight <= document.querySelector("#story ol").clientHeight`, "true")
 	b.quiet()
 }
+
+func TestAFolderThatNobodyHasNamedKeepsItsPageUntilThereIsAnother(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, x := range []struct{ args, page string }{
+		{"check lock/lock -seeds 1-2", ""},
+		{"check lock/plain-create -v", "lock/plain-create"},
+		{"check lock/lock -seeds 1-2", "lock/plain-create"},
+		{"prove lock/lock -most 0", "lock/plain-create"},
+		{"check lock/lock -seeds 1-2 -shard 1/1", "lock/lock"},
+		{"check names/names -seeds 1-2 -o out", "names/names"},
+	} {
+		if r := simrun(t, strings.Fields(x.args)...); r.code != exitHeld {
+			t.Fatalf("%s: %+v", x.args, r)
+		}
+		page, err := os.ReadFile("out/index.html")
+		if (err == nil) != (x.page != "") || !strings.Contains(string(page), x.page) {
+			t.Errorf("%s: %v, expected a page of %q:\n%.600s", x.args, err, x.page, page)
+		}
+	}
+}
