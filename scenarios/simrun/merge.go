@@ -74,6 +74,9 @@ func mergeCommand(ctx context.Context, a *app, args []string) (int, error) {
 			return 0, errors.New("-findings goes with parts of check only; these are of proofs")
 		}
 		if parts.list[0].Parameters.Split != "" {
+			if c.obligations != "" {
+				return 0, errors.New("-obligations goes with parts of a list only; these are portions of one scope")
+			}
 			return c.portions(ctx, a, parts)
 		}
 		return c.proofs(ctx, a, parts)

@@ -177,7 +177,7 @@ func TestEveryProofKeepsToTheLimitOfMemory(t *testing.T) {
 	}
 }
 
-func TestAJUnitFileReplacesNoFileOfAPart(t *testing.T) {
+func TestWhatDoesNotGoWithPortionsIsRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r := simrun(t, "prove", "lock/lock", "-most", "0", "-split", "-shard", "1/1", "-o", "parts/1", "-junit",
 		"parts/1/portion")
@@ -190,6 +190,11 @@ func TestAJUnitFileReplacesNoFileOfAPart(t *testing.T) {
 		if r.code != exitUsage || r.err != "simrun merge: -junit: "+name+" is the file to read, expected another one\n" {
 			t.Errorf("%+v", r)
 		}
+	}
+	r = simrun(t, "merge", "parts", "-obligations", "none.json")
+	if r.code != exitUsage || r.err != "simrun merge: -obligations goes with parts of a list only; these are portions "+
+		"of one scope\n" {
+		t.Errorf("%+v", r)
 	}
 	if r := simrun(t, "merge", "parts"); r.code != exitHeld {
 		t.Errorf("%+v", r)
