@@ -209,15 +209,15 @@ func (a *agenda) lives(name string) registered {
 
 // answered judges what a worker, of the name owner if that is known, is told of its report.
 func (w *work) answered(e *history.Event, id, owner string) string {
-	if w == nil {
+	told := "c" + digits(e.Client) + " was told that its report of " + id
+	if e.Err == nil && (w == nil || !w.reported) {
+		return told + " counts, but nobody has reported it"
+	}
+	if w == nil || w.reporter == 0 {
 		return ""
 	}
 	other := owner != "" && w.by != "" && owner != w.by
-	told := "c" + digits(e.Client) + " was told that its report of " + id
 	switch {
-	case e.Err == nil && !w.reported:
-		return told + " counts, but nobody has reported it"
-	case w.reporter == 0:
 	case e.Err == nil && w.reporter != e.Client:
 		return told + " counts, but that of c" + digits(w.reporter) + " does"
 	case e.Err == nil && other:

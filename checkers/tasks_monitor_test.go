@@ -44,7 +44,7 @@ func mishandled(h *history.History) Level {
 		case e.Kind == history.Return && e.Op == "wait" && e.Err == nil:
 			wrong = !isReported(past, e.Value) || !slices.ContainsFunc(past, is(history.Told, "task"))
 		case e.Kind == history.Return && e.Op == "done" && e.Err == nil:
-			wrong = submits(past, e.Value) && !isReported(past, e.Value)
+			wrong = !isReported(past, e.Value)
 		case e.Kind == history.Created:
 			before := history.History{Events: past}
 			wrong = slices.ContainsFunc(assignments(&before),
