@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,8 +164,7 @@ func abortedForAReason(h *history.History) Level {
 			reason, learned := false, false
 			for _, x := range events[:i] {
 				reason = reason || x.Kind == history.Invoke && (x.Op == "vote-no" || x.Op == "finish") ||
-					x.Kind == history.Deleted && x.Session != 0 ||
-					x.Kind == history.Return && x.Op == "begin" && x.Err != nil
+					x.Kind == history.Deleted && x.Session != 0 || x.Kind == history.Invoke && x.Op == "begin" && fails(events, x)
 				learned = learned || x.Kind == history.Told
 			}
 			switch {
@@ -175,6 +175,13 @@ func abortedForAReason(h *history.History) Level {
 			}
 		}
 		return true
+	})
+}
+
+// fails reports whether a begin does not succeed.
+func fails(events []history.Event, begin history.Event) bool {
+	return !slices.ContainsFunc(events, func(x history.Event) bool {
+		return x.Kind == history.Return && x.Op == "begin" && x.Object == begin.Object && x.Err == nil
 	})
 }
 

@@ -19,8 +19,6 @@ func countsMoments(c Checker) bool {
 		return true
 	case Claim: // which connection is meant is known by the znode, if that was there when the call began
 		return true
-	case Validity: // a begin that fails is a reason to abort from when it has
-		return true
 	case FIFO, PriorityOrder: // an item that was got before its put began was never passed over
 		return true
 	}

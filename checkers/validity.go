@@ -9,8 +9,8 @@ import (
 
 // Validity keeps a commit protocol from being safe by always aborting: where all vote yes, nobody fails and nobody
 // loses patience, the decision is to commit. So there must be a reason before a client learns that a transaction is
-// aborted. Somebody was about to vote no, did not want to wait any longer (Invoke of finish), failed to begin it, or
-// was a site whose ephemeral znode went with its session or otherwise.
+// aborted. Somebody was about to vote no, did not want to wait any longer (Invoke of finish), failed to begin it, perhaps
+// only later, or was a site whose ephemeral znode went with its session or otherwise.
 //
 // Nobody may abort when the last vote has come: a znode with "aborted" is not created below a transaction in which the
 // znodes of all sites say "yes", or all said so at some moment. A znode that has gone with its session no longer says
@@ -64,6 +64,8 @@ type ballot struct {
 	full   bool     // all have, at some moment
 	reason bool     // to abort it
 	told   bool     // somebody has learned the decision
+	begins []caller // that are in begin
+	early  int32    // the client that has learned of the abort without a reason, when a begin might still fail; else 0
 }
 
 // vote notes what the znode of a site says.
@@ -88,7 +90,11 @@ func (m *ballots) Hash() uint64 {
 		if !b.full || !b.told {
 			p = p.Uint64(uint64(b.sites)).Uint64(printOfNames(b.yes))
 		}
-		all += p
+		begins := hash.Hash(0)
+		for _, x := range b.begins {
+			begins += printOf(b.begins, x)
+		}
+		all += p.Uint64(uint64(begins)).Int(int64(b.early))
 	}
 	return uint64(all)
 }
@@ -124,17 +130,32 @@ func (m *ballots) Step(h *history.History, i int) Verdict {
 		m.of(e.Path).told = true
 	case e.Kind == history.Invoke && e.Op == "begin":
 		b := m.of(e.Path)
-		b.sites = e.Value
+		b.sites, b.begins = e.Value, append(b.begins, callerOf(e))
 		b.count()
-	case e.Kind == history.Invoke && (e.Op == "vote-no" || e.Op == "finish"), e.Kind == history.Return &&
-		e.Op == "begin" && e.Err != nil:
+	case e.Kind == history.Return && e.Op == "begin":
+		b := m.of(e.Path)
+		b.begins = forget(b.begins, callerOf(e))
+		if e.Err != nil {
+			b.reason, b.early = true, 0
+		}
+		return b.unfounded(m, i)
+	case e.Kind == history.Invoke && (e.Op == "vote-no" || e.Op == "finish"):
 		m.of(e.Path).reason = true
 	case e.Kind == history.Told && e.Op == "aborted":
 		b := m.of(e.Path)
 		if b.told = true; !b.reason {
-			return violated(m, i, "c%d learned that %s is aborted, and nobody had voted no, failed or given up waiting",
-				e.Client, e.Path)
+			b.early = e.Client
 		}
+		return b.unfounded(m, i)
 	}
 	return Verdict{}
+}
+
+// unfounded returns a violation if somebody has learned of an abort that has no reason, and no begin can become one.
+func (b *ballot) unfounded(m *ballots, i int) Verdict {
+	if b.early == 0 || len(b.begins) > 0 {
+		return Verdict{}
+	}
+	return violated(m, i, "c%d learned that %s is aborted, and nobody had voted no, failed or given up waiting", b.early,
+		b.path)
 }
