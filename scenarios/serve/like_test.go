@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"zksim/model"
+	"zksim/model/jute"
 )
 
 // owned returns whether /own exists, and its owner, as a connection is told.
@@ -126,5 +127,30 @@ func TestAClientThatConnectsVeryOftenGetsNoSessionOfAnother(t *testing.T) {
 	}
 	if j := e.Judge(); len(j.Violations) > 0 {
 		t.Errorf("%q", j.Violations)
+	}
+}
+
+// TestAServerLikeKeeperDoesNotAskWhatAClientHasSeen connects clients that have seen higher zxids than there are: of this
+// ensemble before a reset, and of another one at the same address.
+func TestAServerLikeKeeperDoesNotAskWhatAClientHasSeen(t *testing.T) {
+	t.Parallel()
+	e := start(t, Options{Like: model.Keeper})
+	first := hello(t, dial(t, e), 0, make([]byte, jute.PasswordLen))
+	if _, err := e.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	for i, q := range []jute.ConnectRequest{{Session: first.Session, Password: first.Password},
+		{Session: 1 << 60, Password: make([]byte, jute.PasswordLen)}, {Password: make([]byte, jute.PasswordLen)}} {
+		q.Timeout, q.LastZxid = 30_000, 99
+		sock := dial(t, e)
+		send(t, sock, q.Append(nil))
+		packet, err := receive(sock)
+		if err != nil {
+			t.Errorf("client %d: %v", i+1, err)
+			continue
+		}
+		if w, err := jute.ParseConnectResponse(packet); err != nil || w.Session>>12 != int64(i+1) {
+			t.Errorf("client %d: %+v, %v", i+1, w, err)
+		}
 	}
 }
