@@ -130,8 +130,8 @@ func TestAClientThatConnectsVeryOftenGetsNoSessionOfAnother(t *testing.T) {
 	}
 }
 
-// TestAServerLikeKeeperDoesNotAskWhatAClientHasSeen connects clients that have seen higher zxids than there are: of this
-// ensemble before a reset, and of another one at the same address.
+// TestAServerLikeKeeperDoesNotAskWhatAClientHasSeen connects clients that have seen higher zxids than there are, of
+// this ensemble before a reset, and of another one at the same address.
 func TestAServerLikeKeeperDoesNotAskWhatAClientHasSeen(t *testing.T) {
 	t.Parallel()
 	e := start(t, Options{Like: model.Keeper})
