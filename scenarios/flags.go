@@ -19,7 +19,7 @@ import (
 // Flags of test binaries that import this package. Each also has an environment variable, ZKSIM_SEEDS and so on, which
 // reaches all packages of go test ./..., even those that do not know the flag.
 var (
-	seedsFlag    = testFlag("seeds", "seeds for scenarios.Check, as 17 or 1-500 (default 1-500)")
+	seedsFlag    = testFlag("seeds", "seeds for checks, as 17 or 1-500 (default 1-500)")
 	scheduleFlag = testFlag("schedule", "file with a schedule to replay instead of anything else")
 	shardFlag    = testFlag("shard", "i/n: only every n-th seed, the i-th part of the work; auto: as the environment says")
 	forFlag      = testFlag("for", "time for each check or proof: as many seeds as it allows, or at most as long for "+

@@ -44,8 +44,8 @@ func mergeCommand(ctx context.Context, a *app, args []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if c.undone && (c.json || c.junit != "") {
-		return 0, errors.New("-undone merges nothing, expected no -json or -junit beside it")
+	if c.undone && (c.json || cmp.Or(c.junit, c.findings, c.obligations) != "") {
+		return 0, errors.New("-undone merges nothing, expected no -json, -junit, -findings or -obligations beside it")
 	}
 	if err := separate(namedFile{"obligations", c.obligations}, namedFile{"junit", c.junit}); err != nil {
 		return 0, err
@@ -206,6 +206,9 @@ func (m *merge) add(s *engine.Scenario) (*sum, error) {
 		}
 		x.explained(y)
 	}
+	slices.SortFunc(x.cut, func(a, b string) int { // these are numbers
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+	})
 	slices.SortFunc(x.failures, func(a, b mergedFailure) int { return cmp.Compare(a.Seed, b.Seed) })
 	x.failures = firstOfKind(x.failures)
 	if s.Broken() && len(x.failures) > 1 {

@@ -163,9 +163,9 @@ func TestAPartThatIsMissingOrInterruptedIsNamedAndNoPass(t *testing.T) {
 	if r := simrun(t, "merge", "parts-3", "-undone"); r != (result{out: "\n"}) {
 		t.Errorf("%+v", r)
 	}
-	for _, flag := range []string{"-json", "-junit=junit.xml"} {
+	for _, flag := range []string{"-json", "-junit=junit.xml", "-findings=known.json", "-obligations=none.json"} {
 		if r := simrun(t, "merge", "parts-3", "-undone", flag); r != (result{code: exitUsage,
-			err: "simrun merge: -undone merges nothing, expected no -json or -junit beside it\n"}) {
+			err: "simrun merge: -undone merges nothing, expected no -json, -junit, -findings or -obligations beside it\n"}) {
 			t.Errorf("%+v", r)
 		}
 	}
