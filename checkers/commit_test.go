@@ -97,6 +97,25 @@ func TestAVoteThatWasTakenBackIsNone(t *testing.T) {
 	})
 }
 
+func TestABeginThatFailsIsAReasonToAbort(t *testing.T) {
+	judge(t, Validity{}, []judgement{
+		{name: "a beginning that failed", text: `
+			invoke c1 o1 begin /tx v1
+			return c1 o1 begin /tx: context canceled
+			told c1 o1 aborted /tx`},
+		{name: "a beginning that fails later", text: `
+			invoke c1 o1 begin /tx v1
+			told c2 o2 aborted /tx
+			return c1 o1 begin /tx: context canceled`},
+		{name: "a beginning that succeeds later is no reason", text: `
+			invoke c1 o1 begin /tx v1
+			told c2 o2 aborted /tx
+			invoke c2 o2 finish /tx
+			return c1 o1 begin /tx`, event: 3,
+			message: "c2 learned that /tx is aborted, and nobody had voted no, failed or given up waiting"},
+	})
+}
+
 func TestValidityIsAReasonForEveryAbort(t *testing.T) {
 	const yes = `
 		invoke c1 o1 begin /tx v1
@@ -119,20 +138,6 @@ func TestValidityIsAReasonForEveryAbort(t *testing.T) {
 		{name: "somebody who gives up waiting", text: yes + `
 			invoke c2 o3 finish /tx
 			told c1 o1 aborted /tx`},
-		{name: "a beginning that failed", text: `
-			invoke c1 o1 begin /tx v1
-			return c1 o1 begin /tx: context canceled
-			told c1 o1 aborted /tx`},
-		{name: "a beginning that fails later", text: `
-			invoke c1 o1 begin /tx v1
-			told c2 o2 aborted /tx
-			return c1 o1 begin /tx: context canceled`},
-		{name: "a beginning that succeeds later is no reason", text: `
-			invoke c1 o1 begin /tx v1
-			told c2 o2 aborted /tx
-			invoke c2 o2 finish /tx
-			return c1 o1 begin /tx`, event: 3,
-			message: "c2 learned that /tx is aborted, and nobody had voted no, failed or given up waiting"},
 		{name: "a site that fails", text: yes + `
 			deleted c0 /tx/live-b s12
 			told c1 o1 aborted /tx`},

@@ -9,8 +9,8 @@ import (
 
 // Validity keeps a commit protocol from being safe by always aborting: where all vote yes, nobody fails and nobody
 // loses patience, the decision is to commit. So there must be a reason before a client learns that a transaction is
-// aborted. Somebody was about to vote no, did not want to wait any longer (Invoke of finish), failed to begin it, perhaps
-// only later, or was a site whose ephemeral znode went with its session or otherwise.
+// aborted. Somebody was about to vote no, did not want to wait any longer (Invoke of finish), was a site whose
+// ephemeral znode went with its session or otherwise, or failed to begin it, though perhaps only later.
 //
 // Nobody may abort when the last vote has come: a znode with "aborted" is not created below a transaction in which the
 // znodes of all sites say "yes", or all said so at some moment. A znode that has gone with its session no longer says
