@@ -12,7 +12,7 @@ import (
 // worker at a time, and at the end is done or still there for want of workers. Workers get no other tasks. Nobody takes
 // a task, or the folder of its tasks, from a worker that lives. A worker that reports is told that its report counts if
 // it does, and only then. It is told that the task is no longer its own only if it is not. A client that waits for a
-// task is told that it is done only after a report. A task that was forgotten leaves nothing.
+// task is told that it is done only after a report. The status of a task that was forgotten is gone.
 //
 // A task is known by its Value, which the client chose. Clients record "submit" and "wait". Workers record being told
 // of a "task", and "done" when they report it. The last name in Path is the ID that the pool gave, where it is known.
