@@ -144,35 +144,6 @@ func TestNobodyHasLeftBeforeAllLeave(t *testing.T) {
 	})
 }
 
-// An Enter whose session has ended made the znode of the same name again.
-func TestAZnodeThatIsMadeAgainIsAnother(t *testing.T) {
-	const again = `
-		invoke c1 o1 enter v2
-		created c1 /b/x z1 s11
-		deleted c0 /b/x z2 s11
-		created c1 /b/x z3 s12
-		return c1 o1 enter /b/x v7
-	`
-	judge(t, Exit{}, []judgement{
-		{name: "left while it is inside", text: again + `
-			invoke c2 o2 enter v2
-			return c2 o2 enter /b/y v7
-			invoke c2 o2 leave
-			return c2 o2 leave`, event: 8, message: "c2 has left round 0x7 while c1 is inside by /b/x"},
-		{name: "it ends as well", text: again + `
-			deleted c0 /b/x z4 s12
-			invoke c2 o2 enter v2
-			return c2 o2 enter /b/y v7
-			invoke c2 o2 leave
-			return c2 o2 leave`},
-	})
-	judge(t, Rounds{}, []judgement{
-		{name: "another round while it is inside", text: again + `
-			invoke c2 o2 enter v2
-			return c2 o2 enter /b/y v8`, event: 6, message: "c2 entered round 0x8 while c1 is inside 0x7 by /b/x"},
-	})
-}
-
 func TestRoundsHaveTheirOwnMembers(t *testing.T) {
 	judge(t, Rounds{}, []judgement{
 		{name: "two rounds", text: begun + `

@@ -192,10 +192,7 @@ func believesInside(h *history.History, k int) bool {
 	ended := before(h, k, func(x *history.Event) bool {
 		return x.Kind == history.Deleted && x.Client == 0 && x.Path == e.Path
 	})
-	again := before(h, k, func(x *history.Event) bool {
-		return x.Kind == history.Created && x.Client == e.Client && x.Path == e.Path
-	})
-	for ended > max(again, invoked(h, k)) {
+	for ended > invoked(h, k) {
 		made := before(h, ended, func(x *history.Event) bool { return x.Kind == history.Created && x.Path == e.Path })
 		if h.Events[made].Client == e.Client {
 			return false

@@ -38,7 +38,7 @@ func cutAt(t *testing.T, c Checker, h *history.History) (violated int) {
 // been stopped there.
 func TestNothingIsWrongWithTheBeginningOfWhatIsRight(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
-	const all = 120
+	const all = 200
 	sort := func(c Checker, history func() *history.History) {
 		t.Run(fmt.Sprintf("%s %+v", c.Name(), c), func(t *testing.T) {
 			found := 0

@@ -72,7 +72,6 @@ func (s *stays) step(h *history.History, i int) *stay {
 		s.crash(e.Client)
 	case e.Kind == history.Created:
 		s.znodes = append(s.znodes, znodeOf{e.Path, e.Client})
-		s.again(e)
 	case e.Kind == history.Deleted:
 		if e.Client == 0 {
 			s.end(e.Path, i)
@@ -120,16 +119,6 @@ func (s *stays) crash(client int32) {
 	for k := range s.all {
 		if x := &s.all[k]; x.client == client {
 			x.crashed = true
-		}
-	}
-}
-
-// again notes that a client has made a znode. If an Enter in progress answers with it, it is not one of that name that
-// has ended before.
-func (s *stays) again(e *history.Event) {
-	for k := range s.calls {
-		if x := &s.calls[k]; x.client == e.Client {
-			x.ended = drop(x.ended, func(y ending) bool { return y.path == e.Path })
 		}
 	}
 }
