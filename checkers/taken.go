@@ -140,15 +140,10 @@ func (m *takings) moved(e *history.Event) {
 
 // left reports whether the session that owns the znode is no longer its client's. It may have been so already when the
 // znode was made.
-func (m *takings) left(x *titled) (left bool) {
-	for _, l := range m.present {
-		if l.client == x.client && l.session != 0 {
-			if left = x.session != 0 && l.session != x.session; !left {
-				break
-			}
-		}
-	}
-	return left
+func (m *takings) left(x *titled) bool {
+	has := func(l lineOf) bool { return l.client == x.client && l.session != 0 }
+	owns := func(l lineOf) bool { return has(l) && l.session == x.session }
+	return x.session != 0 && slices.ContainsFunc(m.present, has) && !slices.ContainsFunc(m.present, owns)
 }
 
 // counts reports whether the znode is a reason for the refusal that event e reports.

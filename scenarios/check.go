@@ -34,7 +34,7 @@ func Check(t T, s Scenario) {
 	}
 	o, limit, limited, err := options()
 	if err == nil {
-		err = cmp.Or(serve(&s), s.Valid())
+		err = cmp.Or(setLike(&s), s.Valid())
 	}
 	if err != nil {
 		t.Fatalf("%v", err)

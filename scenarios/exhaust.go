@@ -22,7 +22,7 @@ func Exhaust(t T, s Scenario, b SearchBounds) {
 		replay(t, &s, file)
 		return
 	}
-	if err := serve(&s); err != nil {
+	if err := setLike(&s); err != nil {
 		t.Fatalf("%v", err)
 		return
 	}

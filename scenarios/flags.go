@@ -94,8 +94,8 @@ func options() (o pipeline.Options, limit time.Duration, limited bool, err error
 	return o, limit, limited, nil
 }
 
-// serve gives a scenario the servers that the flag names, if it is given.
-func serve(s *Scenario) error {
+// setLike gives a scenario the servers that the flag names, if it is given.
+func setLike(s *Scenario) error {
 	name := likeFlag.String()
 	if name == "" {
 		return nil

@@ -43,7 +43,7 @@ func Prove(t T, s Scenario, bounds ...Bounds) {
 		return
 	}
 	_, limit, _, err := options()
-	if err = cmp.Or(err, serve(&s)); err != nil {
+	if err = cmp.Or(err, setLike(&s)); err != nil {
 		t.Fatalf("%v", err)
 		return
 	}

@@ -50,15 +50,14 @@ var errDead = errors.New("the run has ended early")
 // alive returns a context that is done, with errDead, when a server of ours has died by itself. The returned function
 // must be called.
 func alive(ctx context.Context, ours *zkserver.Ensemble) (context.Context, context.CancelFunc) {
-	if ours == nil {
-		return context.WithCancel(ctx)
-	}
 	ctx, end := context.WithCancelCause(ctx)
-	go func() {
-		if until(ctx, func() bool { return len(ours.Died()) > 0 }) == nil {
-			end(errDead)
-		}
-	}()
+	if ours != nil {
+		go func() {
+			if until(ctx, func() bool { return len(ours.Died()) > 0 }) == nil {
+				end(errDead)
+			}
+		}()
+	}
 	return ctx, func() { end(nil) }
 }
 

@@ -19,16 +19,29 @@ import (
 // exchange sends a packet and returns the next one that comes.
 func exchange(t *testing.T, sock net.Conn, packet []byte) []byte {
 	t.Helper()
-	sock.Write(jute.EndFrame(append(jute.StartFrame(nil), packet...), 0))
-	head := make([]byte, 4)
-	if _, err := io.ReadFull(sock, head); err != nil {
-		t.Fatal(err)
-	}
-	answer := make([]byte, binary.BigEndian.Uint32(head))
-	if _, err := io.ReadFull(sock, answer); err != nil {
+	send(sock, packet)
+	answer, err := receive(sock)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return answer
+}
+
+// send sends a packet.
+func send(sock net.Conn, packet []byte) error {
+	_, err := sock.Write(jute.EndFrame(append(jute.StartFrame(nil), packet...), 0))
+	return err
+}
+
+// receive returns the next packet.
+func receive(sock net.Conn) ([]byte, error) {
+	head := make([]byte, 4)
+	if _, err := io.ReadFull(sock, head); err != nil {
+		return nil, err
+	}
+	packet := make([]byte, binary.BigEndian.Uint32(head))
+	_, err := io.ReadFull(sock, packet)
+	return packet, err
 }
 
 // A client connects again, to the same server or to another one, before the end of its old connection is known.

@@ -1,9 +1,7 @@
 package recording
 
 import (
-	"encoding/binary"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"net"
@@ -41,20 +39,11 @@ func newWired(e *serve.Ensemble, draw *rand.Rand) *wired {
 		hello: jute.ConnectRequest{Timeout: 10_000, Password: make([]byte, jute.PasswordLen)}}
 }
 
-func (c *wired) send(packet []byte) error {
-	_, err := c.sock.Write(jute.EndFrame(append(jute.StartFrame(nil), packet...), 0))
-	return err
-}
+func (c *wired) send(packet []byte) error { return send(c.sock, packet) }
 
 func (c *wired) receive() ([]byte, error) {
 	c.sock.SetReadDeadline(time.Now().Add(time.Minute))
-	head := make([]byte, 4)
-	if _, err := io.ReadFull(c.sock, head); err != nil {
-		return nil, err
-	}
-	packet := make([]byte, binary.BigEndian.Uint32(head))
-	_, err := io.ReadFull(c.sock, packet)
-	return packet, err
+	return receive(c.sock)
 }
 
 // connect tries servers until one takes the client. If its session is over it gets another one.
