@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,7 +85,7 @@ func (s *Scenario) ensemble(servers int) error {
 func (s *Scenario) judged() error {
 	for i, c := range s.Checkers {
 		switch {
-		case c == nil:
+		case c == nil, reflect.ValueOf(c).Kind() == reflect.Pointer && reflect.ValueOf(c).IsNil():
 			return fmt.Errorf("checker %d of %s is nil", i+1, s.Name)
 		case !sound(c.Name()) || strings.ContainsAny(c.Name(), `/\`):
 			return fmt.Errorf("checker %d of %s is called %.60q, expected a name of one line that can be that of a file", i+1,

@@ -58,6 +58,8 @@ var spoilt = []struct {
 		func(s *engine.Scenario) { s.SafetySteps = 20_000 }},
 	{"checker 2 of my/lock is nil",
 		func(s *engine.Scenario) { s.Checkers = append(s.Checkers, nil) }},
+	{"checker 2 of my/lock is nil",
+		func(s *engine.Scenario) { s.Checkers = append(s.Checkers, (*checkers.Belief)(nil)) }},
 	{`checker 2 of my/lock is called "", expected a name of one line that can be that of a file`,
 		func(s *engine.Scenario) { s.Checkers = append(s.Checkers, called("")) }},
 	{`checker 1 of my/lock is called "my/lock", expected `,

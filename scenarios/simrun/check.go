@@ -161,7 +161,11 @@ func (c *checkFlags) simulated(ctx context.Context, a *app, selected []*engine.S
 		c.lose(c.shard.end(broken + ": " + oneLine(err.Error())))
 		return 0, err
 	}
-	c.lose(c.shard.end(c.unended(ctx, rec)))
+	why := c.unended(ctx)
+	if why == "" && len(rec.todo) > 0 {
+		why = failedFast
+	}
+	c.lose(c.shard.end(why))
 	return c.end(ctx, a, rec, &t, scenariosOf(sized), t.summary(len(selected)))
 }
 
@@ -234,17 +238,6 @@ func (c *checkFlags) parameters(sized []engine.Scenario, asked engine.Range) sha
 		p.Scenarios = append(p.Scenarios, shardSeeds{sized[i].Name, seeds.First, seeds.Last})
 	}
 	return p
-}
-
-// unended says why a part was not done completely; "" if it was.
-func (c *checkFlags) unended(ctx context.Context, rec *recorder) string {
-	switch {
-	case ctx.Err() != nil:
-		return interrupted
-	case len(rec.todo) > 0:
-		return failedFast
-	}
-	return c.ended
 }
 
 // scenario checks one scenario and prints its line.

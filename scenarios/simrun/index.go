@@ -1,7 +1,6 @@
 package simrun
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -27,7 +26,6 @@ type results struct {
 	rows    []reports.Row
 	lost    []error // files that could not be written
 	left    tally   // of a part: what only the whole can tell
-	ended   string  // the first error that has ended a scenario
 }
 
 // byProof is the folder of a failure that exhaustive search has found.
@@ -117,14 +115,23 @@ func (c *results) lose(err error) {
 	}
 }
 
+// unended says why a part is to be run again; "" if all was done and all files were written.
+func (c *results) unended(ctx context.Context) string {
+	if ctx.Err() != nil {
+		return interrupted
+	}
+	if err := unwritten(c.lost); err != nil {
+		return oneLine(err.Error())
+	}
+	return ""
+}
+
 // endedBy prints that an error has ended a scenario, which leaves it without a verdict. The others are run, but it is
 // an error in the end.
 func (c *results) endedBy(err error, w io.Writer, name string) outcome {
 	text := strings.TrimPrefix(oneLine(err.Error()), name+": ")
 	fmt.Fprintf(w, "FAIL    %-24s error: %s\n", name, text)
-	err = fmt.Errorf("%s: %s", name, text)
-	c.ended = cmp.Or(c.ended, broken+": "+err.Error())
-	c.lose(err)
+	c.lose(fmt.Errorf("%s: %s", name, text))
 	return outcome{code: exitUsage}
 }
 

@@ -37,7 +37,7 @@ func mergeCommand(ctx context.Context, a *app, args []string) (int, error) {
 	f.StringVar(&c.obligations, "obligations", "", "for proofs: the list that they come from; it is written to "+
 		obligationsName+" in the folder of -o, with the times that they took, for the next run")
 	f.BoolVar(&c.undone, "undone", false, "merge nothing, but print the numbers of the parts to run again, as 3,7: those "+
-		"that are missing or not done")
+		"that are missing, damaged or not done")
 	c.flags(f)
 	f.Lookup("o").DefValue, c.out = "merged", "merged"
 	dirs, err := c.parse(f, args)
@@ -51,7 +51,11 @@ func mergeCommand(ctx context.Context, a *app, args []string) (int, error) {
 		return 0, err
 	}
 	c.asked, c.still = true, true
-	parts, err := readParts(dirs)
+	var damaged func(error)
+	if c.undone {
+		damaged = func(err error) { a.says("merge", "%v", err) }
+	}
+	parts, err := readParts(dirs, damaged)
 	if err != nil {
 		return 0, err
 	}

@@ -29,15 +29,18 @@ type parts struct {
 	of     uint64
 	absent []string // the numbers of the missing parts
 	notes  []string // what is missing, in sentences
+
+	damaged func(error) // what to do with the error of a file that is none of a part; nil: it is one of the merge
 }
 
 // readParts reads the parts in folders. Each folder is that of a part, or has folders of parts. It fails unless they
-// are parts of one work, run by one version of the program, and that is this version.
-func readParts(dirs []string) (*parts, error) {
+// are parts of one work, run by one version of the program, and that is this version. A damaged part in a folder of
+// parts is missing, if damaged is there to be told.
+func readParts(dirs []string, damaged func(error)) (*parts, error) {
 	if len(dirs) == 0 {
 		return nil, errNoShards
 	}
-	p := &parts{}
+	p := &parts{damaged: damaged}
 	for _, dir := range dirs {
 		if err := p.read(dir); err != nil {
 			return nil, err
@@ -74,6 +77,10 @@ func (p *parts) read(dir string) error {
 		sub := filepath.Join(dir, e.Name())
 		x, err := readShard(sub)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			continue
+		}
+		if err != nil && p.damaged != nil {
+			p.damaged(err)
 			continue
 		}
 		if err != nil {

@@ -209,6 +209,26 @@ func TestAPartThatIsMissingOrInterruptedIsNamedAndNoPass(t *testing.T) {
 	}
 }
 
+// A part that could not write all its files, and one whose own file is damaged, are to be run again, and no others.
+func TestAPartThatHasLostAFileIsRunAgain(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, clumsy)
+	parts := inParts(t, 3, "-seeds", "1-30", "test/clumsy")
+	os.RemoveAll(parts[1])
+	os.Mkdir(parts[1], 0o777)
+	write(t, filepath.Join(parts[1], "test.clumsy"), "no folder")
+	simrun(t, "check", "-seeds", "1-30", "-shard", "2/3", "-o", parts[1], "test/clumsy")
+	if r := simrun(t, "merge", "parts-3"); !strings.Contains(r.out, "part 2/3 in parts-3/2 is not done: seed 14 of "+
+		"test/clumsy fails (always), but no report can be written: ") {
+		t.Errorf("%+v", r)
+	}
+	write(t, filepath.Join(parts[2], "shard.json"), "{")
+	if r := simrun(t, "merge", "parts-3", "-undone"); r != (result{out: "2,3\n",
+		err: "simrun merge: parts-3/3/shard.json is not a zksim shard 3: unexpected EOF\n"}) {
+		t.Errorf("%+v", r)
+	}
+}
+
 // sealed gives the text of a part the checksum that it should have, if it is one.
 func sealed(text string) string {
 	var x shardFile

@@ -244,11 +244,7 @@ func (c *proveFlags) provePart(
 		c.lose(w.end(broken + ": " + oneLine(err.Error())))
 		return 0, err
 	}
-	why := c.ended
-	if ctx.Err() != nil {
-		why = interrupted
-	}
-	c.lose(w.end(why))
+	c.lose(w.end(c.unended(ctx)))
 	text := strings.Replace(t.summary(len(mine)), "scenario", "obligation", 1)
 	t.leave(c.left)
 	text = leftLine(c.left) + text
