@@ -4,7 +4,9 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 )
@@ -149,10 +151,17 @@ func (s *scan) visit(n ast.Node) {
 		case ranges[*types.Map](t) && n.Key != nil && !s.orderFree(n):
 			s.find(n.Pos(), "a range over a map", sortedInstead)
 		}
+	case *ast.BasicLit:
+		if n.Kind == token.STRING && address.MatchString(strings.ReplaceAll(n.Value, "%%", "")) {
+			s.find(n.Pos(), "the verb %p", "writes an address, another one in each run; write what names the value")
+		}
 	case *ast.Ident:
 		s.mention(n)
 	}
 }
+
+// address matches a verb of package fmt that writes an address.
+var address = regexp.MustCompile(`%[-+# 0-9.*\[\]]*p`)
 
 // IsPoll reports whether a select statement has one case and a default: it never waits, and the channel alone decides
 // what it does.

@@ -29,6 +29,8 @@ func asks(conn recipes.Conn) {
 	_ = net.JoinHostPort(name, "")
 	_ = net.ParseIP(name)
 	fmt.Fprintln(os.Stderr, name)
+	_ = fmt.Sprintf("%s-%[2]p", name, conn) // want `^the verb %p writes an address, another one in each run; write what names the value$`
+	_ = fmt.Sprintf("100%%p, %d%", 1)
 }
 
 func gives(conn recipes.Conn) {
