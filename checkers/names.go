@@ -14,7 +14,8 @@ import (
 // and "resolve" (the answer is in Value, 0 if there is no such name).
 //
 // A name belongs to the object that registered it from the answer until the object begins to unregister it; a crash
-// does not end that. No other object unregisters it. When the owner unregisters the name, it is not refused, with OK
+// does not end that. No other object unregisters it; but one that had it before, and failed to give it up, may be told
+// at a later try that its own registration is over. When the owner unregisters the name, it is not refused, with OK
 // and an error. Once that has succeeded, perhaps at a later try, nobody is told that the name resolves to what the
 // owner registered. A client does not unregister what it has never registered: all that it has asked for under that
 // name, if anything, was refused.
@@ -240,7 +241,7 @@ func (t *tenures) answer(e *history.Event, i int, a naming) Verdict {
 		case x.name != name:
 		case e.Op == "register":
 			return violated(t, i, "c%d has registered %s, which c%d has registered and not given up", e.Client, x.name, x.client)
-		case e.Op == "unregister" && x.since < a.begin:
+		case e.Op == "unregister" && x.since < a.begin && !a.again:
 			return violated(t, i, "c%d has unregistered %s, which c%d has registered and not given up", e.Client, x.name,
 				x.client)
 		case e.Op == "resolve" && x.since < a.begin && x.value != e.Value:

@@ -88,8 +88,8 @@ func misnamed(h *history.History) Level {
 			}
 			switch value := h.Events[begin(k)].Value; {
 			case !kept:
-			case answers(i, "register"), answers(i, "unregister") && k < begin(i) && own.Object != e.Object,
-				answers(i, "resolve") && k < begin(i) && e.Value != value:
+			case answers(i, "register"), answers(i, "unregister") && k < begin(i) && own.Object != e.Object &&
+				!endsAgain(h.Events[:begin(i)], e), answers(i, "resolve") && k < begin(i) && e.Value != value:
 				return Violated
 			}
 		}
@@ -118,6 +118,24 @@ func nameOf(events []history.Event, e *history.Event) (value, last int64) {
 		}
 	}
 	return value, last
+}
+
+// endsAgain reports whether the object of e has failed, in events, to give up its last registration of a name, and does
+// not know yet that it is over.
+func endsAgain(events []history.Event, e *history.Event) bool {
+	has, failed := false, false
+	for _, x := range events {
+		switch {
+		case x.Kind == history.Crashed && x.Client == e.Client:
+			has = has && !failed // what was failed to be given up is forgotten
+		case x.Object != e.Object || x.Path != e.Path || x.Kind != history.Return:
+		case x.Op == "register" && x.Err == nil:
+			has, failed = true, false
+		case x.Op == "unregister":
+			has, failed = has && x.Err != nil, x.Err != nil
+		}
+	}
+	return has && failed
 }
 
 // perhapsRegistered reports whether after events the client of e has perhaps registered the name that it unregisters.
