@@ -2,7 +2,6 @@ package mutants
 
 import (
 	"context"
-	"errors"
 
 	"github.com/go-zookeeper/zk"
 
@@ -24,15 +23,14 @@ const (
 // Barrier is a barrier with one flaw. Otherwise it follows the protocol of recipes.Barrier in the plainest way, on a
 // znode that exists.
 type Barrier struct {
-	conn recipes.Conn
-	env  recipes.Env
+	patient
 	path string
 	flaw Flaw
 }
 
 // NewBarrier returns a barrier on the znode path with the given flaw.
 func NewBarrier(conn recipes.Conn, env recipes.Env, path string, flaw Flaw) *Barrier {
-	return &Barrier{conn, env, path, flaw}
+	return &Barrier{patient{conn, env}, path, flaw}
 }
 
 // Hold shuts the barrier.
@@ -50,7 +48,7 @@ func (b *Barrier) change(ctx context.Context, to string) error {
 	if b.flaw == ReleaseAgain && to == "" {
 		version = -1
 	}
-	err = patiently(ctx, b.conn, b.env, func() error {
+	err = b.until(ctx, func() error {
 		_, err := b.conn.Set(b.path, []byte(to), version)
 		return err
 	})
@@ -62,7 +60,7 @@ func (b *Barrier) change(ctx context.Context, to string) error {
 
 // look reads the barrier, leaving a watch.
 func (b *Barrier) look(ctx context.Context, sync bool) (now string, stat *zk.Stat, changed <-chan zk.Event, err error) {
-	err = patiently(ctx, b.conn, b.env, func() error {
+	err = b.until(ctx, func() error {
 		if sync {
 			if _, err := b.conn.Sync(b.path); err != nil {
 				return err
@@ -87,21 +85,6 @@ func (b *Barrier) Wait(ctx context.Context) error {
 		first = stat.Mzxid
 		if _, _, err := b.env.Await(ctx, changed); err != nil {
 			return err
-		}
-	}
-}
-
-// patiently runs f until it ends with anything but a lost connection.
-func patiently(ctx context.Context, conn recipes.Conn, env recipes.Env, f func() error) error {
-	for {
-		err := f()
-		if !interrupted(err) {
-			return err
-		}
-		for change := env.SessionEvents(); conn.State() != zk.StateHasSession; change = env.SessionEvents() {
-			if _, ev, err := env.Await(ctx, change); err != nil || ev.Err != nil {
-				return errors.Join(err, ev.Err)
-			}
 		}
 	}
 }

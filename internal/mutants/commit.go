@@ -36,8 +36,7 @@ const (
 // Transaction is a participant in a two-phase commit with one flaw. Otherwise it follows the protocol of
 // recipes.Transaction, form AllSites, in the plainest way; nothing is ever cleaned up.
 type Transaction struct {
-	conn recipes.Conn
-	env  recipes.Env
+	patient
 	dir  string
 	site string
 	flaw Flaw
@@ -47,7 +46,7 @@ type Transaction struct {
 
 // NewTransaction returns a participant with the given flaw. The coordinator has no site.
 func NewTransaction(conn recipes.Conn, env recipes.Env, dir, site string, flaw Flaw) *Transaction {
-	return &Transaction{conn: conn, env: env, dir: dir, site: site, flaw: flaw}
+	return &Transaction{patient: patient{conn, env}, dir: dir, site: site, flaw: flaw}
 }
 
 // Begin creates the transaction. Its data is ignored; the names of the sites take its place.
@@ -64,7 +63,7 @@ func (t *Transaction) Begin(ctx context.Context, _ []byte, sites ...string) erro
 		}
 	}
 	for _, ops := range all {
-		err := t.retry(ctx, func() error {
+		err := t.until(ctx, func() error {
 			_, err := t.conn.Multi(ops...)
 			return err
 		})
@@ -77,7 +76,7 @@ func (t *Transaction) Begin(ctx context.Context, _ []byte, sites ...string) erro
 
 // Join waits for the site's znode.
 func (t *Transaction) Join(ctx context.Context) ([]byte, error) {
-	return nil, t.retry(ctx, func() error {
+	return nil, t.until(ctx, func() error {
 		for {
 			exists, _, made, err := t.conn.ExistsW(t.dir + "/" + t.site)
 			if exists || err != nil {
@@ -101,7 +100,7 @@ func (t *Transaction) Vote(ctx context.Context, yes bool) error {
 		_, err := t.conn.Set(path, vote, -1)
 		return err // perhaps it was written
 	}
-	return t.retry(ctx, func() error {
+	return t.until(ctx, func() error {
 		_, err := t.conn.Set(path, vote, 0)
 		if err == zk.ErrBadVersion {
 			return t.sameVote(path, string(vote))
@@ -127,7 +126,7 @@ func (t *Transaction) Outcome(ctx context.Context) (d recipes.Decision, err erro
 	if t.flaw == EndlessWait {
 		wait = context.Background()
 	}
-	err = t.retry(wait, func() error {
+	err = t.until(wait, func() error {
 		for {
 			if d, err = t.round(wait, true); err != errChanged {
 				return err
@@ -218,7 +217,7 @@ func (t *Transaction) read(err error) (recipes.Decision, error) {
 
 // Finish decides without waiting.
 func (t *Transaction) Finish(ctx context.Context) (d recipes.Decision, err error) {
-	err = t.retry(ctx, func() error {
+	err = t.until(ctx, func() error {
 		for {
 			if t.flaw == BlindAbort {
 				d, err = t.decide(recipes.Aborted, "")
@@ -244,19 +243,6 @@ func (t *Transaction) Forget(ctx context.Context) error {
 	}
 	t.conn.Delete(t.dir, -1)
 	return err
-}
-
-// retry runs f until it ends with anything but a lost connection.
-func (t *Transaction) retry(ctx context.Context, f func() error) error {
-	for {
-		err := f()
-		if !interrupted(err) {
-			return err
-		}
-		if err := (patient{t.conn, t.env}).session(ctx); err != nil {
-			return err
-		}
-	}
 }
 
 // Znodes returns nothing: there are no ephemerals.

@@ -44,8 +44,7 @@ const (
 // DoubleBarrier is a double barrier with one flaw. Otherwise it follows the protocol of recipes.DoubleBarrier in the
 // plainest way, below a znode that exists and has a child "ready".
 type DoubleBarrier struct {
-	conn recipes.Conn
-	env  recipes.Env
+	patient
 	dir  string
 	n    int
 	flaw Flaw
@@ -57,7 +56,7 @@ type DoubleBarrier struct {
 
 // NewDoubleBarrier returns a barrier for n on dir with the given flaw.
 func NewDoubleBarrier(conn recipes.Conn, env recipes.Env, dir string, n int, flaw Flaw) *DoubleBarrier {
-	return &DoubleBarrier{conn: conn, env: env, dir: dir, n: n, flaw: flaw}
+	return &DoubleBarrier{patient: patient{conn, env}, dir: dir, n: n, flaw: flaw}
 }
 
 // NewHerd returns a barrier with the flaw LeaveHerd. Otherwise it is recipes.DoubleBarrier with LeaveSequential.
@@ -72,7 +71,7 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 	err = d.join(ctx)
 	for err == nil && d.round == 0 {
 		recipes.Keep(d.env, d)
-		err = patiently(ctx, d.conn, d.env, func() error { return d.look(ctx) })
+		err = d.until(ctx, func() error { return d.look(ctx) })
 		if err == errGone {
 			err = d.join(ctx) // in the new session
 		}
@@ -86,7 +85,7 @@ func (d *DoubleBarrier) Enter(ctx context.Context) (err error) {
 // join creates the client's znode unless it exists.
 func (d *DoubleBarrier) join(ctx context.Context) error {
 	again := false
-	err := patiently(ctx, d.conn, d.env, func() error {
+	err := d.until(ctx, func() error {
 		if again && d.flaw == SyncedRejoin {
 			if there, err := d.joined(); there || err != nil {
 				return err
@@ -113,13 +112,7 @@ func (d *DoubleBarrier) joined() (there bool, err error) {
 
 func (d *DoubleBarrier) path(name string) string { return d.dir + "/" + name }
 
-func (d *DoubleBarrier) remove() error {
-	err := patiently(context.Background(), d.conn, d.env, func() error { return d.conn.Delete(d.path(d.node), -1) })
-	if err == zk.ErrNoNode {
-		return nil
-	}
-	return err
-}
+func (d *DoubleBarrier) remove() error { return d.discard(d.path(d.node)) }
 
 // look enters, makes a round or waits for something to happen.
 func (d *DoubleBarrier) look(ctx context.Context) error {
@@ -220,7 +213,7 @@ func (d *DoubleBarrier) Leave(ctx context.Context) (err error) {
 	done := false
 	for {
 		recipes.Keep(d.env, d)
-		err := patiently(ctx, d.conn, d.env, func() (err error) {
+		err := d.until(ctx, func() (err error) {
 			done, err = d.leave(ctx)
 			return err
 		})

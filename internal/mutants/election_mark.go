@@ -65,7 +65,7 @@ func (e *MarkedElection) mark(ctx context.Context) (bool, error) {
 
 // Resign gives the leadership up, the mark first.
 func (e *MarkedElection) Resign(ctx context.Context) error {
-	err := patient{e.conn, e.env}.until(ctx, func() error {
+	err := e.until(ctx, func() error {
 		exists, stat, err := e.conn.Exists(e.path())
 		if err != nil || !exists || stat.EphemeralOwner != e.conn.SessionID() {
 			return err

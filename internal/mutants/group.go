@@ -43,8 +43,7 @@ const (
 
 // Group is a group with one flaw. Otherwise it follows the protocol of recipes.Group in the plainest way.
 type Group struct {
-	conn recipes.Conn
-	env  recipes.Env
+	patient
 	dir  string
 	flaw Flaw
 
@@ -59,7 +58,7 @@ type Group struct {
 // NewGroup returns a group on dir with the given flaw; changed is as in recipes.GroupOptions.
 func NewGroup(conn recipes.Conn, env recipes.Env, dir string, changed func(name string, joined bool),
 	flaw Flaw) *Group {
-	return &Group{conn: conn, env: env, dir: dir, flaw: flaw, changed: changed}
+	return &Group{patient: patient{conn, env}, dir: dir, flaw: flaw, changed: changed}
 }
 
 // Watch is like that of recipes.Group.
@@ -131,10 +130,6 @@ func (m *Membership) Leave(ctx context.Context) error {
 	m.end()
 	_, _, err := m.env.Await(ctx, m.done)
 	return err
-}
-
-func (m *Membership) session(ctx context.Context) error {
-	return patient{m.conn, m.env}.session(ctx)
 }
 
 // claim creates the member's znode and another that proves whose it is.

@@ -52,7 +52,7 @@ func (m *Membership) replace(life context.Context) {
 		return
 	}
 	g, next := *m.Group, *m
-	g.conn, g.env, next.Group = conn, env, &g
+	g.patient, next.Group = patient{conn, env}, &g
 	env.Go("successor", func() {
 		next.keep(life)
 		next.release()

@@ -15,8 +15,7 @@ import (
 // Lock is a lock with one flaw. Otherwise it follows the protocol of
 // recipes.Lock in the plainest way.
 type Lock struct {
-	conn recipes.Conn
-	env  recipes.Env
+	patient
 	dir  string
 	flaw Flaw
 
@@ -31,7 +30,7 @@ type Lock struct {
 
 // NewLock returns a lock on dir with the given flaw.
 func NewLock(conn recipes.Conn, env recipes.Env, dir string, flaw Flaw) *Lock {
-	l := &Lock{conn: conn, env: env, dir: dir, flaw: flaw}
+	l := &Lock{patient: patient{conn, env}, dir: dir, flaw: flaw}
 	l.order = l.exclusive
 	return l
 }
@@ -152,7 +151,7 @@ func (l *Lock) queue(ctx context.Context, wait bool) error {
 		change := l.env.SessionEvents()
 		names, _, err := l.conn.Children(l.dir)
 		if err != nil {
-			return l.patient(err)
+			return l.anew(err)
 		}
 		first, ahead, listed := l.order(names)
 		if !listed && l.flaw != NoOwnCheck {
@@ -187,8 +186,8 @@ func (l *Lock) queue(ctx context.Context, wait bool) error {
 	}
 }
 
-// patient turns a lost connection into a fresh start.
-func (l *Lock) patient(err error) error {
+// anew turns a lost connection into a fresh start.
+func (l *Lock) anew(err error) error {
 	if interrupted(err) && l.flaw != LeakOnError && l.session(context.Background()) == nil {
 		return errGone
 	}
@@ -237,7 +236,7 @@ func (l *Lock) wait(ctx context.Context, path string) error {
 	}
 	exists, _, event, err := l.conn.ExistsW(path)
 	if err != nil {
-		return l.patient(err)
+		return l.anew(err)
 	}
 	if !exists && l.flaw != IgnoreExists {
 		return nil
@@ -260,7 +259,7 @@ func (l *Lock) wait(ctx context.Context, path string) error {
 func (l *Lock) waitForAny(ctx context.Context) error {
 	names, _, event, err := l.conn.ChildrenW(l.dir)
 	if err != nil {
-		return l.patient(err)
+		return l.anew(err)
 	}
 	if _, ahead, listed := l.order(names); ahead == "" || !listed {
 		return nil
@@ -273,7 +272,7 @@ func (l *Lock) waitForAny(ctx context.Context) error {
 func (l *Lock) take(change <-chan zk.Event) error {
 	ok, stat, gone, err := l.conn.ExistsW(l.dir + "/" + l.node)
 	if err != nil {
-		return l.patient(err)
+		return l.anew(err)
 	}
 	if (!ok || stat.EphemeralOwner != l.conn.SessionID()) && l.flaw != NoOwnCheck {
 		return errGone
@@ -352,9 +351,6 @@ func (l *Lock) remove(ctx context.Context, name string) error {
 		}
 	}
 }
-
-// session waits for a session.
-func (l *Lock) session(ctx context.Context) error { return patient{l.conn, l.env}.session(ctx) }
 
 func interrupted(err error) bool {
 	return err == zk.ErrConnectionClosed || err == zk.ErrNoServer || err == zk.ErrSessionExpired

@@ -9,7 +9,7 @@ import (
 	"zksim/recipes"
 )
 
-// patient is a connection and an environment.
+// patient is a connection and an environment, and waits out a lost connection.
 type patient struct {
 	conn recipes.Conn
 	env  recipes.Env
@@ -26,6 +26,15 @@ func (p patient) until(ctx context.Context, f func() error) error {
 			return err
 		}
 	}
+}
+
+// discard deletes a znode that may be gone.
+func (p patient) discard(path string) error {
+	err := p.until(context.Background(), func() error { return p.conn.Delete(path, -1) })
+	if err == zk.ErrNoNode {
+		return nil
+	}
+	return err
 }
 
 // session waits for a session.

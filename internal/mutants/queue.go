@@ -48,8 +48,7 @@ const (
 // Queue is a queue with one flaw. Otherwise it follows the protocol of recipes.Queue in the plainest way, with a
 // priority for every item.
 type Queue struct {
-	conn recipes.Conn
-	env  recipes.Env
+	patient
 	dir  string
 	flaw Flaw
 
@@ -59,7 +58,7 @@ type Queue struct {
 // NewQueue returns a queue with the given flaw on dir, which must have children
 // "items" and "claims".
 func NewQueue(conn recipes.Conn, env recipes.Env, dir string, flaw Flaw) *Queue {
-	return &Queue{conn: conn, env: env, dir: dir, flaw: flaw}
+	return &Queue{patient: patient{conn, env}, dir: dir, flaw: flaw}
 }
 
 // Put adds an item; 0 is the highest priority.
@@ -117,13 +116,13 @@ func (q *Queue) once(ctx context.Context, guid string, ops ...interface{}) error
 		if err != nil {
 			return err
 		}
-		return q.remove(receipt)
+		return q.discard(receipt)
 	}
 }
 
 // fresh lists children after a sync.
 func (q *Queue) fresh(dir string) (names []string, err error) {
-	return names, q.patiently(func() error {
+	return names, q.until(context.Background(), func() error {
 		before := q.conn.SessionID()
 		_, err := q.conn.Sync(dir)
 		if err == nil {
@@ -150,7 +149,7 @@ func (q *Queue) take(ctx context.Context, wait bool) ([]byte, error) {
 		}
 		path := q.dir + "/items/" + name
 		if q.flaw == DeleteLost {
-			err = q.patiently(func() error { return q.conn.Delete(path, -1) })
+			err = q.until(context.Background(), func() error { return q.conn.Delete(path, -1) })
 		} else {
 			err = q.once(ctx, q.env.UUID(), &zk.DeleteRequest{Path: path, Version: -1})
 		}
@@ -164,7 +163,7 @@ func (q *Queue) take(ctx context.Context, wait bool) ([]byte, error) {
 // Len returns how many items there are.
 func (q *Queue) Len(context.Context) (n int, err error) {
 	var names []string
-	err = q.patiently(func() error {
+	err = q.until(context.Background(), func() error {
 		if q.flaw != StaleLength {
 			if _, err := q.conn.Multi(); err != nil { // a write
 				return err
@@ -220,7 +219,7 @@ func (q *Queue) first(ctx context.Context, wait bool) (name string, data []byte,
 		switch {
 		case len(q.list) > 0:
 			name, q.list = q.list[0], q.list[1:]
-			err = q.patiently(func() (err error) {
+			err = q.until(context.Background(), func() (err error) {
 				data, _, err = q.conn.Get(q.dir + "/items/" + name)
 				return err
 			})
@@ -242,7 +241,7 @@ func (q *Queue) free() ([]string, error) {
 	var items, claims []string
 	var err error
 	if q.flaw == StaleTake {
-		err = q.patiently(func() (err error) {
+		err = q.until(context.Background(), func() (err error) {
 			items, _, err = q.conn.Children(q.dir + "/items")
 			return err
 		})
@@ -287,32 +286,6 @@ func (q *Queue) wait(ctx context.Context) error {
 	return err
 }
 
-// patiently runs f until it ends with anything but a lost connection.
-func (q *Queue) patiently(f func() error) error {
-	for {
-		err := f()
-		if !interrupted(err) {
-			return err
-		}
-		if err := q.session(context.Background()); err != nil {
-			return err
-		}
-	}
-}
-
-func (q *Queue) remove(path string) error {
-	err := q.patiently(func() error { return q.conn.Delete(path, -1) })
-	if err == zk.ErrNoNode {
-		return nil
-	}
-	return err
-}
-
-// session waits for a session.
-func (q *Queue) session(ctx context.Context) error {
-	return patient{q.conn, q.env}.session(ctx)
-}
-
 // Item is an item that was claimed.
 type Item struct {
 	data               []byte
@@ -331,13 +304,13 @@ func (i *Item) Znodes() []string { return []string{i.claim, i.proof} }
 func (i *Item) Ack(context.Context) error {
 	q := i.queue
 	if i.queue.flaw == AckUnchecked {
-		if err := q.remove(i.path); err != nil {
+		if err := q.discard(i.path); err != nil {
 			return err
 		}
 		return i.Return(context.Background())
 	}
 	lost := false
-	err := q.patiently(func() error {
+	err := q.until(context.Background(), func() error {
 		_, err := q.conn.Multi(
 			&zk.DeleteRequest{Path: i.proof, Version: -1},
 			&zk.DeleteRequest{Path: i.claim, Version: -1},
@@ -358,7 +331,7 @@ func (i *Item) Ack(context.Context) error {
 
 // Return gives the item back.
 func (i *Item) Return(context.Context) error {
-	err := i.queue.patiently(func() error {
+	err := i.queue.until(context.Background(), func() error {
 		_, err := i.queue.conn.Multi(
 			&zk.DeleteRequest{Path: i.proof, Version: -1},
 			&zk.DeleteRequest{Path: i.claim, Version: -1})

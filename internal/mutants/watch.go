@@ -33,8 +33,7 @@ const (
 // DataWatch is a watcher of data with one flaw. Otherwise it follows the protocol of recipes.DataWatch in the plainest
 // way.
 type DataWatch struct {
-	conn recipes.Conn
-	env  recipes.Env
+	patient
 	path string
 	flaw Flaw
 
@@ -46,7 +45,7 @@ type DataWatch struct {
 // NewDataWatch returns a watcher of path with the given flaw. If suspect is not nil, it is called with whether what was
 // reported may be out of date, whenever that changes.
 func NewDataWatch(conn recipes.Conn, env recipes.Env, path string, flaw Flaw, suspect func(bool)) *DataWatch {
-	return &DataWatch{conn: conn, env: env, path: path, flaw: flaw, suspect: suspect}
+	return &DataWatch{patient: patient{conn, env}, path: path, flaw: flaw, suspect: suspect}
 }
 
 // Run calls f until ctx is done.
@@ -60,7 +59,7 @@ func (w *DataWatch) Run(ctx context.Context, f func(data []byte, stat *zk.Stat))
 		data, stat, event, err := w.look()
 		w.doubt(interrupted(err) || w.doubts && (err != nil || w.flaw != SureEarly))
 		if interrupted(err) || err == errAgain {
-			if err := (patient{w.conn, w.env}).session(ctx); err != nil {
+			if err := w.patient.session(ctx); err != nil {
 				return err
 			}
 			continue
