@@ -39,13 +39,12 @@ type count int64
 
 // counting is one operation on it.
 type counting struct {
-	op        string
-	client    int32
-	old       int64 // of cas
-	value     int64 // to be added or set
-	answer    int64
-	answered  bool
-	call, ret int
+	span
+	op       string
+	old      int64 // of cas
+	value    int64 // to be added or set
+	answer   int64
+	answered bool
 }
 
 func (n count) step(o counting) (bool, count) {
@@ -71,15 +70,7 @@ func (n count) execute(o *counting) (next count, answer int64) {
 func isCounting(op string) bool { return op == "add" || op == "cas" || op == "get" }
 
 // explicable reports whether the operations can be explained.
-func explicable(ops []counting) Level { return linearizable(timedCounts(ops), 0, count.step) }
-
-func timedCounts(ops []counting) []timed[counting] {
-	list := make([]timed[counting], len(ops))
-	for i, o := range ops {
-		list[i] = timed[counting]{int(o.client), o.call, o.ret, o}
-	}
-	return list
-}
+func explicable(ops []counting) Level { return linearizable(ops, 0, count.step) }
 
 // Check implements [Checker].
 func (c Counter) Check(h *history.History) Verdict {
@@ -133,7 +124,7 @@ func countings(events []history.Event) []counting {
 		case history.Invoke:
 			old, _ := strconv.ParseInt(e.Path, 10, 64)
 			pending[ongoingOf(e)] = len(ops)
-			ops = append(ops, counting{op: e.Op, client: e.Client, old: old, value: e.Value, call: i, ret: len(events) + 1})
+			ops = append(ops, counting{span: span{e.Client, i, len(events) + 1}, op: e.Op, old: old, value: e.Value})
 		case history.Return:
 			k, ok := pending[ongoingOf(e)]
 			if !ok {

@@ -133,7 +133,8 @@ func (m *counts) Step(h *history.History, i int) Verdict {
 		k = bits.TrailingZeros32(^m.used)
 		m.used |= 1 << k
 		old, _ := strconv.ParseInt(e.Path, 10, 64)
-		m.ops[k] = countCall{counting: counting{op: e.Op, client: e.Client, old: old, value: e.Value}, object: e.Object}
+		m.ops[k] = countCall{counting: counting{span: span{client: e.Client}, op: e.Op, old: old, value: e.Value},
+			object: e.Object}
 	case !open:
 		return Verdict{}
 	case e.Err == nil:

@@ -27,12 +27,12 @@ const maxDrawn = 200
 
 // Draw implements [Drawer].
 func (Linearizability) Draw(w io.Writer, h *history.History) (bool, error) {
-	return draw(w, h, timedOperations(h), lockState{}, lockState.step)
+	return draw(w, h, operations(h), lockState{}, lockState.step)
 }
 
 // Draw implements [Drawer].
 func (Counter) Draw(w io.Writer, h *history.History) (bool, error) {
-	return draw(w, h, timedCounts(countings(h.Events)), 0, count.step)
+	return draw(w, h, countings(h.Events), 0, count.step)
 }
 
 // Draw implements [Drawer]. It draws the first znode whose operations no order explains, or the first of all.
@@ -43,12 +43,12 @@ func (Znodes) Draw(w io.Writer, h *history.History) (bool, error) {
 	}
 	worst := all[0]
 	for _, r := range all {
-		if linearizable(r.searchable(), znodeState{}, znodeState.step) == Violated {
+		if linearizable(r.ops, znodeState{}, znodeState.step) == Violated {
 			worst = r
 			break
 		}
 	}
-	return draw(w, h, worst.searchable(), znodeState{}, znodeState.step)
+	return draw(w, h, worst.ops, znodeState{}, znodeState.step)
 }
 
 // String describes the operation.

@@ -53,13 +53,10 @@ const (
 	opPerhaps // an attempt without an end gets the lock if that is free; after all others it means nothing
 )
 
-// operation is one operation of the sequential lock. The interval is in positions
-// of the history.
+// operation is one operation of the sequential lock.
 type operation struct {
-	op        lockOp
-	client    int32
-	object    int32
-	call, ret int
+	span
+	op lockOp
 }
 
 // Check implements [Checker].
@@ -79,16 +76,7 @@ func (l Linearizability) Check(h *history.History) Verdict {
 
 // search looks for an order of the operations that the sequential lock accepts.
 func search(h *history.History) Level {
-	return linearizable(timedOperations(h), lockState{}, lockState.step)
-}
-
-func timedOperations(h *history.History) []timed[operation] {
-	ops := operations(h)
-	list := make([]timed[operation], len(ops))
-	for i, o := range ops {
-		list[i] = timed[operation]{int(o.client), o.call, o.ret, o}
-	}
-	return list
+	return linearizable(operations(h), lockState{}, lockState.step)
 }
 
 // operations translates a history. An operation that happens at an unknown later moment, or never, ends after the
@@ -109,10 +97,10 @@ func operations(h *history.History) []operation {
 			}
 		case history.Acquired:
 			delete(open, e.Object)
-			ops = append(ops, operation{opAcquire, e.Client, e.Object, begun[e.Object], i})
+			ops = append(ops, operation{span{e.Client, begun[e.Object], i}, opAcquire})
 			holds[e.Object] = len(ops)
 			free := firstSince(endings[e.Client], begun[e.Object], end) // during the call
-			ops = append(ops, operation{opRelease, e.Client, e.Object, free, end})
+			ops = append(ops, operation{span{e.Client, free, end}, opRelease})
 		case history.Lost, history.Exceeded, history.Crashed:
 			endings[e.Client] = append(endings[e.Client], i)
 			for object, k := range holds { // order-free: each is set independently
@@ -135,23 +123,23 @@ func operations(h *history.History) []operation {
 				delete(holds, e.Object)
 			}
 			if e.Op == "trylock" && refused(e) {
-				ops = append(ops, operation{opRefuse, e.Client, e.Object, begun[e.Object], i})
+				ops = append(ops, operation{span{e.Client, begun[e.Object], i}, opRefuse})
 			}
 		case history.Created:
 			if e.Session != 0 {
-				ops = append(ops, operation{opEnter, e.Client, 0, i, i})
+				ops = append(ops, operation{span{e.Client, i, i}, opEnter})
 			}
 		case history.Deleted:
 			if client, known := owner(h, e.Path, i); known && e.Session != 0 {
-				ops = append(ops, operation{opLeave, client, 0, i, i})
+				ops = append(ops, operation{span{client, i, i}, opLeave})
 			}
 		}
 	}
 	for _, object := range slices.Sorted(maps.Keys(open)) {
 		begin := open[object]
 		client := h.Events[begin].Client
-		ops = append(ops, operation{opPerhaps, client, object, begin, end},
-			operation{opRelease, client, object, firstSince(endings[client], begin, end), end})
+		ops = append(ops, operation{span{client, begin, end}, opPerhaps},
+			operation{span{client, firstSince(endings[client], begin, end), end}, opRelease})
 	}
 	return drop(ops, func(o operation) bool { return o.op == opRelease && o.call >= end })
 }
@@ -253,13 +241,13 @@ func inOrder(h *history.History) bool {
 				tries = append(tries, try{client: e.Client, object: e.Object})
 			}
 		case history.Acquired:
-			ok, s = s.step(operation{op: opAcquire, client: e.Client})
+			ok, s = s.step(operation{span{client: e.Client}, opAcquire})
 			held = append(held, claim{caller: callerOf(e)})
 		case history.Released, history.Lost, history.Exceeded, history.Crashed:
 			before := len(held)
 			held = drop(held, func(x claim) bool { return releases(e, x) })
 			if len(held) < before {
-				_, s = s.step(operation{op: opRelease, client: e.Client})
+				_, s = s.step(operation{span{client: e.Client}, opRelease})
 			}
 		case history.Created:
 			if e.Session != 0 {

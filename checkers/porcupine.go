@@ -20,19 +20,23 @@ const maxSteps = 3_000_000
 // patience bounds the search for a drawing, which gives no verdict.
 const patience = 10 * time.Second
 
-// timed is an operation O of a client between two positions of a history.
-type timed[O any] struct {
-	client    int
+// span is the client of an operation, and the positions of a history between which it was made.
+type span struct {
+	client    int32
 	call, ret int
-	op        O
 }
+
+func (s span) when() span { return s }
+
+// spanned is an operation that has a span.
+type spanned interface{ when() span }
 
 // linearizable searches for an order of the operations that a sequential specification accepts. step returns whether an
 // operation, with what it answered, is possible in a state, and the next state. An operation that may not have happened
 // at all ends after the history. The order in which they end is tried first, because most histories need no search.
 // Then porcupine searches, in time exponential in the number of operations that are under way together. After maxSteps
 // the search is given up, as Unknown.
-func linearizable[S comparable, O any](ops []timed[O], init S, step func(S, O) (bool, S)) Level {
+func linearizable[S comparable, O spanned](ops []O, init S, step func(S, O) (bool, S)) Level {
 	if possible(ops, init, step) {
 		return OK
 	}
@@ -40,7 +44,7 @@ func linearizable[S comparable, O any](ops []timed[O], init S, step func(S, O) (
 }
 
 // withinSteps is the part of linearizable that porcupine does, in a limited number of steps.
-func withinSteps[S comparable, O any](ops []timed[O], init S, step func(S, O) (bool, S), limit int) Level {
+func withinSteps[S comparable, O spanned](ops []O, init S, step func(S, O) (bool, S), limit int) Level {
 	model, steps := modelOf(init, step), 0
 	model.Step = func(state, input, _ any) (bool, any) { // in one goroutine, because the model has no partitions
 		if steps++; steps > limit {
@@ -57,10 +61,11 @@ func withinSteps[S comparable, O any](ops []timed[O], init S, step func(S, O) (b
 	return Violated
 }
 
-func operationsOf[O any](ops []timed[O]) []porcupine.Operation {
+func operationsOf[O spanned](ops []O) []porcupine.Operation {
 	list := make([]porcupine.Operation, len(ops))
 	for i, o := range ops {
-		list[i] = porcupine.Operation{ClientId: o.client, Input: o.op, Call: int64(o.call), Return: int64(o.ret)}
+		s := o.when()
+		list[i] = porcupine.Operation{ClientId: int(s.client), Input: o, Call: int64(s.call), Return: int64(s.ret)}
 	}
 	return list
 }
@@ -79,7 +84,7 @@ func modelOf[S comparable, O any](init S, step func(S, O) (bool, S)) porcupine.M
 }
 
 // draw writes porcupine's page about the operations.
-func draw[S comparable, O any](w io.Writer, h *history.History, ops []timed[O], init S,
+func draw[S comparable, O spanned](w io.Writer, h *history.History, ops []O, init S,
 	step func(S, O) (bool, S)) (bool, error) {
 	if len(ops) == 0 || len(ops) > maxDrawn {
 		return false, nil
@@ -98,12 +103,12 @@ func draw[S comparable, O any](w io.Writer, h *history.History, ops []timed[O], 
 }
 
 // possible tries the order in which the operations end.
-func possible[S, O any](ops []timed[O], s S, step func(S, O) (bool, S)) bool {
+func possible[S any, O spanned](ops []O, s S, step func(S, O) (bool, S)) bool {
 	ops = slices.Clone(ops)
-	slices.SortStableFunc(ops, func(a, b timed[O]) int { return a.ret - b.ret })
+	slices.SortStableFunc(ops, func(a, b O) int { return a.when().ret - b.when().ret })
 	for _, o := range ops {
 		var ok bool
-		if ok, s = step(s, o.op); !ok {
+		if ok, s = step(s, o); !ok {
 			return false
 		}
 	}

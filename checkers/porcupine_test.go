@@ -2,18 +2,24 @@ package checkers
 
 import "testing"
 
+// part is an operation that fits a state if it is no 0.
+type part struct {
+	span
+	n int
+}
+
 // The verdict on a search that is too long depends on its steps alone, so that it is the same on a busy machine.
 func TestASearchIsGivenUpAfterANumberOfSteps(t *testing.T) {
 	const clients = 7
-	ops := make([]timed[int], clients+1)
+	ops := make([]part, clients+1)
 	for i := range clients {
-		ops[i] = timed[int]{i, i, 20 + i, i + 1} // all together
+		ops[i] = part{span{int32(i), i, 20 + i}, i + 1} // all together
 	}
-	ops[clients] = timed[int]{clients, 30, 31, 0} // and then one that never fits
+	ops[clients] = part{span{clients, 30, 31}, 0} // and then one that never fits
 	taken := 0
-	inAnyOrder := func(s, op int) (bool, int) {
+	inAnyOrder := func(s int, op part) (bool, int) {
 		taken++
-		return op > 0, 10*s + op
+		return op.n > 0, 10*s + op.n
 	}
 	if v := withinSteps(ops, 0, inAnyOrder, 1_000_000); v != Violated {
 		t.Fatalf("%v after %d steps, expected violated", v, taken)

@@ -57,7 +57,7 @@ func (z Znodes) Check(h *history.History) Verdict {
 
 // inSomeOrder lets porcupine find an order.
 func (z Znodes) inSomeOrder(r *register) Verdict {
-	switch linearizable(r.searchable(), znodeState{}, znodeState.step) {
+	switch linearizable(r.ops, znodeState{}, znodeState.step) {
 	case Violated:
 		return violated(z, -1, "no order of the operations on %s explains their answers", r.path)
 	case Unknown:
@@ -77,16 +77,15 @@ type register struct {
 // positions of the history; ret is beyond the history's end when the outcome is
 // unknown.
 type access struct {
-	op        string
-	client    int32
-	path      string
-	data      string // written, or read
-	expected  int32  // version, -1 for any
-	err       error
-	version   int32 // that a get or set answered
-	mzxid     int64 // the same
-	call, ret int
-	unknown   bool
+	span
+	op       string
+	path     string
+	data     string // written, or read
+	expected int32  // version, -1 for any
+	err      error
+	version  int32 // that a get or set answered
+	mzxid    int64 // the same
+	unknown  bool
 
 	zxid int64 // of the txn of a write, where known
 }
@@ -133,8 +132,8 @@ func registers(h *history.History) (list []*register) {
 				byPath[e.Path] = r
 				list = append(list, r)
 			}
-			a := &access{op: e.Op, client: e.Client, path: e.Path, data: e.Data, expected: e.Version, call: i,
-				ret: len(h.Events), unknown: true}
+			a := &access{span: span{e.Client, i, len(h.Events)}, op: e.Op, path: e.Path, data: e.Data,
+				expected: e.Version, unknown: true}
 			open[ongoingOf(e)] = a
 			r.ops = append(r.ops, a)
 		case history.Return:
@@ -183,16 +182,6 @@ func (a *access) answer(e *history.Event, i int) {
 // definite reports whether a server has said no.
 func definite(err error) bool {
 	return err == zk.ErrNoNode || err == zk.ErrNodeExists || err == zk.ErrBadVersion
-}
-
-// searchable is the form for porcupine. A write whose zxid is not known has no
-// place of its own in the order.
-func (r *register) searchable() []timed[*access] {
-	list := make([]timed[*access], len(r.ops))
-	for i, a := range r.ops {
-		list[i] = timed[*access]{int(a.client), a.call, a.ret, a}
-	}
-	return list
 }
 
 // znodeState is one znode.

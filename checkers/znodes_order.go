@@ -26,7 +26,7 @@ func (z Znodes) executed(h *history.History, r *register) (writes []*access, v V
 		if e.Zxid <= s.last {
 			return nil, violated(z, i, "the %s of %s has zxid 0x%x, and an earlier txn has 0x%x", op, r.path, e.Zxid, s.last)
 		}
-		a := &access{op: op, path: r.path, data: e.Data, expected: -1, call: i, ret: i, zxid: e.Zxid}
+		a := &access{span: span{call: i, ret: i}, op: op, path: r.path, data: e.Data, expected: -1, zxid: e.Zxid}
 		open = drop(open, func(x *access) bool { return x.ret < i })
 		if e.Client == 0 {
 			m.add(a, nil)

@@ -164,7 +164,7 @@ func searched(h *history.History) Level {
 		}
 		r.ops = drop(r.ops, (*access).writes)
 		r.ops = append(r.ops, writes...)
-		if l := linearizable(r.searchable(), znodeState{}, znodeState.step); l != OK {
+		if l := linearizable(r.ops, znodeState{}, znodeState.step); l != OK {
 			return l
 		}
 	}
