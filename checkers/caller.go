@@ -23,23 +23,6 @@ type ongoing struct {
 
 func ongoingOf(e *history.Event) ongoing { return ongoing{callerOf(e), e.Op} }
 
-// pending are the objects whose calls had begun when a znode of their client was deleted. If there are none, the client
-// has recorded no call: what such a client waits for, it has waited for all the time.
-type pending []int32
-
-// callsOf returns the calls of a client, which have begun by now.
-func callsOf(callers []caller, client int32) (list pending) {
-	for _, c := range callers {
-		if c.client == client {
-			list = append(list, c.object)
-		}
-	}
-	return list
-}
-
-// mayClaim reports whether a call of an object could still claim the deleted znode.
-func (p pending) mayClaim(object int32) bool { return len(p) == 0 || slices.Contains(p, object) }
-
 // called is something that an object has begun.
 type called interface{ who() caller }
 

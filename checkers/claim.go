@@ -86,9 +86,8 @@ func (c Claim) Monitor() Monitor { return &claims{Claim: c} }
 type claims struct {
 	Claim
 	news    []news
-	callers []caller
 	there   []owned // ephemeral znodes that exist
-	gone    []owned // deleted ones that a call which began before can still claim
+	deleted claimable
 	lapses
 }
 
@@ -112,12 +111,12 @@ type owned struct {
 	client  int32
 	session int64
 	path    string
-	calls   pending // of one that was deleted
 }
 
 func (c *claims) Reset() {
-	c.news, c.callers, c.there, c.gone = c.news[:0], c.callers[:0], c.there[:0], c.gone[:0]
-	c.reset()
+	c.news, c.there = c.news[:0], c.there[:0]
+	c.deleted.reset()
+	c.lapses.reset()
 }
 
 func (c *claims) Sees(k history.Kind) bool {
@@ -132,22 +131,13 @@ func (c *claims) Sees(k history.Kind) bool {
 // Hash implements [Monitor]. The world knows which znodes exist and which sessions there were. So the number of
 // sessions that a goroutine knows to be over says which they are.
 func (c *claims) Hash() uint64 {
-	var all, gone hash.Hash // in any order
+	var all hash.Hash // in any order
 	for _, n := range c.news {
 		for _, t := range n.told {
 			all += hash.Hash(n.client).Int(int64(n.number)).String(t.task).Int(int64(len(t.over))).Bool(t.down)
 		}
 	}
-	for _, x := range c.gone {
-		p := hash.Hash(x.client).Int(x.session).String(x.path)
-		for _, y := range c.callers { // in the order of each client
-			if y.client == x.client && slices.Contains(x.calls, y.object) {
-				p = p.Uint64(ordinal(c.callers, y))
-			}
-		}
-		gone += p
-	}
-	return uint64(all.Uint64(uint64(gone)).Uint64(uint64(c.print())))
+	return uint64(all.Uint64(uint64(c.deleted.print())).Uint64(uint64(c.print())))
 }
 
 func (c *claims) Step(h *history.History, i int) Verdict {
@@ -171,7 +161,7 @@ func (c *claims) Step(h *history.History, i int) Verdict {
 		if e.Op == "downgrade" { // which claims what the call before it got, and does nothing until it is told
 			c.end(e.Object)
 		} else {
-			c.begin(callerOf(e))
+			c.deleted.begin(callerOf(e))
 		}
 	case history.Return:
 		if e.Err == nil && (e.Op == "acknowledge" || e.Op == "enter") {
@@ -271,43 +261,23 @@ func (c *claims) judge(i int, e *history.Event, what string) Verdict {
 
 // owner returns the session that owned the znode of a claim when the call began or later, or 0 if there was none.
 func (c *claims) owner(e *history.Event) int64 {
-	of := func(x owned) bool { return x.path == e.Path && x.client == e.Client }
 	for _, x := range slices.Backward(c.there) {
-		if of(x) {
+		if x.path == e.Path && x.client == e.Client {
 			return x.session
 		}
 	}
-	for _, x := range slices.Backward(c.gone) {
-		if of(x) && x.calls.mayClaim(e.Object) {
-			return x.session
-		}
+	if x := c.deleted.by(e.Path, callerOf(e)); x != nil {
+		return x.session
 	}
 	return 0
 }
 
-// begin notes that an object begins another operation. It can no longer claim what was deleted before.
-func (c *claims) begin(by caller) {
-	if !slices.Contains(c.callers, by) {
-		c.callers = append(c.callers, by)
-	}
-	for i := range c.gone {
-		x := &c.gone[i]
-		x.calls = drop(x.calls, func(object int32) bool { return object == by.object })
-	}
-	c.gone = drop(c.gone, func(x owned) bool { return x.client == by.client && len(x.calls) == 0 })
-}
-
 // remove notes that a znode is deleted.
 func (c *claims) remove(path string) {
-	k := slices.IndexFunc(c.there, func(x owned) bool { return x.path == path })
-	if k < 0 {
-		return
+	if k := slices.IndexFunc(c.there, func(x owned) bool { return x.path == path }); k >= 0 {
+		x := c.there[k]
+		c.there = slices.Delete(c.there, k, k+1)
+		c.deleted.add(remnant{path: path, client: x.client, session: x.session,
+			print: hash.Hash(x.client).Int(x.session).String(path)})
 	}
-	x := c.there[k]
-	c.there = slices.Delete(c.there, k, k+1)
-	x.calls = callsOf(c.callers, x.client)
-	if len(x.calls) == 0 { // no call will remove it, and only the last one of a path is looked up
-		c.gone = drop(c.gone, func(y owned) bool { return y.path == x.path && y.client == x.client })
-	}
-	c.gone = append(c.gone, x)
 }

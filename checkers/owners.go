@@ -14,9 +14,8 @@ type owners struct {
 	Ownership
 	active []claim
 	claimants
-	callers []caller
 	queue   []contender // znodes that exist, in the order of their creation
-	gone    []contender // deleted znodes that a call in progress could still claim
+	deleted claimable
 }
 
 // contender is a znode.
@@ -28,32 +27,19 @@ type contender struct {
 	reads  bool   // it keeps no reader waiting
 	stays  bool   // it is persistent, and keeps no ephemeral one waiting
 	beside string // the path of another znode of its txn; it keeps no later znode of that path waiting
-
-	// Of one that was deleted: whether it was among the first then, for a writer and for a reader, and the calls.
-	led   [2]bool
-	calls pending
 }
 
 func (o *owners) Reset() {
-	o.active, o.callers, o.queue, o.gone = o.active[:0], o.callers[:0], o.queue[:0], o.gone[:0]
-	o.claimants = o.claimants[:0]
+	o.active, o.queue, o.claimants = o.active[:0], o.queue[:0], o.claimants[:0]
+	o.deleted.reset()
 }
 
 func (o *owners) Hash() uint64 {
-	var claims, gone hash.Hash // in any order
+	var claims hash.Hash // in any order
 	for _, a := range o.active {
 		claims += o.claimants.print(a)
 	}
-	for _, x := range o.gone {
-		p := x.print.Bool(x.led[0]).Bool(x.led[1])
-		for _, c := range o.callers { // in the order of each client
-			if c.client == x.client && slices.Contains(x.calls, c.object) {
-				p = p.Uint64(ordinal(o.callers, c))
-			}
-		}
-		gone += p
-	}
-	p := claims.Uint64(uint64(gone))
+	p := claims.Uint64(uint64(o.deleted.print()))
 	for _, x := range o.queue {
 		p = p.Uint64(uint64(x.print))
 	}
@@ -91,7 +77,7 @@ func (o *owners) Step(h *history.History, i int) Verdict {
 		o.remove(e.Path)
 	case history.Invoke:
 		if e.Op != "downgrade" { // which claims what the call before it got
-			o.begin(callerOf(e))
+			o.deleted.begin(callerOf(e))
 		}
 	}
 	return Verdict{}
@@ -111,33 +97,15 @@ func (o *owners) created(e *history.Event) {
 	o.queue = append(o.queue, x)
 }
 
-// begin notes that an object begins another operation. It can no longer claim what was deleted before.
-func (o *owners) begin(c caller) {
-	if !slices.Contains(o.callers, c) {
-		o.callers = append(o.callers, c)
-	}
-	for i := range o.gone {
-		x := &o.gone[i]
-		x.calls = drop(x.calls, func(object int32) bool { return object == c.object })
-	}
-	o.gone = drop(o.gone, func(x contender) bool { return x.client == c.client && len(x.calls) == 0 })
-}
-
 // remove notes that a znode is deleted.
 func (o *owners) remove(path string) {
-	for k, x := range o.queue {
-		if x.path != path {
-			continue
-		}
-		x.led = [2]bool{o.leads(k, false), o.leads(k, true)}
-		x.calls = callsOf(o.callers, x.client)
-		if len(x.calls) == 0 { // no call will remove it, and only the last one of a path is looked up
-			o.gone = drop(o.gone, func(y contender) bool { return y.path == x.path && y.client == x.client })
-		}
-		o.gone = append(o.gone, x)
-		o.queue = slices.Delete(o.queue, k, k+1)
+	k := slices.IndexFunc(o.queue, func(x contender) bool { return x.path == path })
+	if k < 0 {
 		return
 	}
+	x, led := o.queue[k], [2]bool{o.leads(k, false), o.leads(k, true)}
+	o.queue = slices.Delete(o.queue, k, k+1)
+	o.deleted.add(remnant{path: path, client: x.client, led: led, print: x.print.Bool(led[0]).Bool(led[1])})
 }
 
 // leads reports whether the znode at that place of the queue is among the first of its
@@ -162,16 +130,8 @@ func (o *owners) life(mine claim) (valid, ended bool) {
 			return o.leads(k, mine.shared), false
 		}
 	}
-	for k := len(o.gone) - 1; k >= 0; k-- {
-		if x := &o.gone[k]; x.path == mine.path && x.client == mine.client {
-			led := x.led[0]
-			if mine.shared {
-				led = x.led[1]
-			}
-			return led && x.calls.mayClaim(mine.object), true
-		}
-	}
-	return false, true
+	x := o.deleted.by(mine.path, mine.caller)
+	return x != nil && (x.led[0] && !mine.shared || x.led[1] && mine.shared), true
 }
 
 // why says what is wrong with the znode of a claim at event i.
@@ -198,9 +158,9 @@ func (o *owners) why(h *history.History, mine claim, i int) string {
 		return "is not " + first
 	case slices.ContainsFunc(o.queue, isIt):
 		return "is not the first of the queue"
-	case slices.ContainsFunc(o.gone, func(x contender) bool { return isIt(x) && x.calls.mayClaim(mine.object) }):
+	case o.deleted.by(mine.path, mine.caller) != nil:
 		return "had been deleted before it was " + first
-	case slices.Contains(o.callers, mine.caller):
+	case slices.Contains(o.deleted.callers, mine.caller):
 		return "had been deleted before the call began"
 	}
 	return "had been deleted, and of that object no call is recorded that could have got it"
