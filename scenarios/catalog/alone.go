@@ -110,6 +110,16 @@ func (a alone) background(name string, f func(ctx context.Context) error) (wait 
 	}, ended
 }
 
+// running runs f beside the program until end is called. Then f returns context.Canceled; what is its name in words.
+func (a alone) running(name, what string, f func(ctx context.Context) error) (end func()) {
+	ctx, cancel := context.WithCancel(background)
+	wait, _ := a.background(name, func(context.Context) error { return f(ctx) })
+	return func() {
+		cancel()
+		a.with(context.Canceled, wait(), what)
+	}
+}
+
 // numbers has contenders whose numbers lie beyond the end of the sequence, and a lock in a folder that only the owner
 // of its parent could have made.
 func (a alone) numbers() {

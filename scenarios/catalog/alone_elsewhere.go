@@ -181,8 +181,7 @@ func (a twofold) ranked(dir string) {
 
 func (a twofold) worked(dir string) {
 	worker := recipes.NewWorker(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{})
-	ctx, cancel := context.WithCancel(background)
-	master, _ := a.background("master", func(context.Context) error {
+	end := a.running("master", "Master.Run until it is cancelled", func(ctx context.Context) error {
 		return recipes.NewMaster(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{}).Run(ctx)
 	})
 	for range 2 {
@@ -197,8 +196,7 @@ func (a twofold) worked(dir string) {
 		a.fine(told(), "Task.Wait for what was submitted elsewhere")
 	}
 	a.fine(worker.Leave(background), "Worker.Leave")
-	cancel()
-	a.with(context.Canceled, master(), "Master.Run until it is cancelled")
+	end()
 }
 
 func (a twofold) revoked(dir string) {

@@ -41,14 +41,12 @@ func (a alone) cachedTwice() {
 		}
 		a.fine(err, "Config.Update")
 		for range 2 {
-			ctx, cancel := context.WithCancel(background)
-			end, _ := a.background("cached", func(context.Context) error { return cached.Run(ctx) })
+			end := a.running("cached", "CachedConfig.Run until it is cancelled", cached.Run)
 			for string(cached.Get().Values["a"]) != value {
 				told.Get(background)
 			}
 			a.p.AtRest()
-			cancel()
-			a.with(context.Canceled, end(), "CachedConfig.Run until it is cancelled")
+			end()
 			a.is(string(cached.Get().Values["a"]) == value, "a cached configuration stays what it was when its Run has ended")
 		}
 	}
@@ -56,12 +54,9 @@ func (a alone) cachedTwice() {
 
 // masters has a master run, and returns the function that ends it.
 func (a alone) masters(dir string) (end func()) {
-	ctx, cancel := context.WithCancel(background)
-	master, _ := a.background("master", func(context.Context) error { return known(a.p, masterOf(a.p, dir)).Run(ctx) })
-	return func() {
-		cancel()
-		a.with(context.Canceled, master(), "Master.Run until it is cancelled")
-	}
+	return a.running("master", "Master.Run until it is cancelled", func(ctx context.Context) error {
+		return known(a.p, masterOf(a.p, dir)).Run(ctx)
+	})
 }
 
 // forgottenAtWork has a task forgotten while a worker does it.
@@ -102,9 +97,8 @@ func (a alone) doubtful() {
 	doubts := 0
 	g := recipes.NewGroup(a.p.Conn, a.p.Env, a.path("doubtful"), recipes.GroupOptions{
 		WatchOptions: recipes.WatchOptions{Suspect: func(bool) { doubts++ }}})
-	ctx, cancel := context.WithCancel(background)
 	told := make(chan zk.Event, 1)
-	end, _ := a.background("watcher", func(context.Context) error {
+	end := a.running("watcher", "Group.Watch until it is cancelled", func(ctx context.Context) error {
 		return g.Watch(ctx, func([]recipes.Child, []recipes.Change) bool {
 			if len(told) == 0 {
 				told <- zk.Event{}
@@ -117,8 +111,7 @@ func (a alone) doubtful() {
 	a.p.AtRest()
 	a.p.Sometimes("who watches a group is told that it cannot know", doubts > 0)
 	a.is(doubts%2 == 0, "who watches a group is told that it can")
-	cancel()
-	a.with(context.Canceled, end(), "Group.Watch until it is cancelled")
+	end()
 }
 
 // brokenOpen has an operator delete a lock on one znode: unlocking it leaves nothing behind.
@@ -169,12 +162,10 @@ func (a alone) dated() {
 		if i > 0 {
 			break
 		}
-		ctx, cancel := context.WithCancel(background)
-		c := recipes.NewCachedConfig(a.p.Conn, a.p.Env, dir, told.Put)
-		end, _ := a.background("cached", func(context.Context) error { return c.Run(ctx) })
+		end := a.running("cached", "CachedConfig.Run until it is cancelled",
+			recipes.NewCachedConfig(a.p.Conn, a.p.Env, dir, told.Put).Run)
 		first, err := told.Get(background)
 		a.is(err == nil && first.Zxid == set.Zxid && first.Values != nil, "a set that was never updated is told")
-		cancel()
-		a.with(context.Canceled, end(), "CachedConfig.Run until it is cancelled")
+		end()
 	}
 }

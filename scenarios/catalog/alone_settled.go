@@ -367,7 +367,6 @@ func (a alone) triesAgain() {
 
 // behindWriter has a reader wait for too long behind a writer of another library: the reader holds nothing.
 func (a alone) behindWriter() {
-	ctx, cancel := context.WithCancel(background)
 	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
 	dir := a.path("monitored-behind")
 	a.create(dir, "")
@@ -375,7 +374,7 @@ func (a alone) behindWriter() {
 	a.create(writer, "")
 	l := known(a.p, sharedLock(a.p, dir))
 	waits, _ := a.background("reader", l.RLock)
-	end := a.monitor(ctx, dir, holdsTooLong, alarms)
+	end := a.running("monitor", "Monitor.Run beside who waits", a.monitor(dir, holdsTooLong, alarms).Run)
 	alarm, err := alarms.Get(background)
 	a.is(err == nil && alarm.Path == writer, "a monitor tells of a writer")
 	a.p.Env.Sleep(background, 3*time.Second)
@@ -383,14 +382,12 @@ func (a alone) behindWriter() {
 	a.delete(writer)
 	a.fine(waits(), "RWLock.RLock behind a writer")
 	a.fine(l.RUnlock(background), "RWLock.RUnlock behind a writer")
-	cancel()
-	a.with(context.Canceled, end(), "Monitor.Run beside who waits")
+	end()
 }
 
 // besideWriter has two clients read for too long while a writer of another library waits, which has no read znode of
 // its own.
 func (a alone) besideWriter() {
-	ctx, cancel := context.WithCancel(background)
 	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
 	dir := a.path("monitored-foreign")
 	var held []*recipes.RWLock
@@ -400,7 +397,7 @@ func (a alone) besideWriter() {
 		held = append(held, l)
 	}
 	a.create(dir+"/_c_x-write-0000001000", "")
-	end := a.monitor(ctx, dir, holdsTooLong, alarms)
+	end := a.running("monitor", "Monitor.Run beside a writer", a.monitor(dir, holdsTooLong, alarms).Run)
 	told := map[string]bool{}
 	for range held {
 		alarm, err := alarms.Get(background)
@@ -411,22 +408,20 @@ func (a alone) besideWriter() {
 		a.is(told[l.Znodes()[0]], "a monitor tells of every reader before a writer")
 		a.fine(l.RUnlock(background), "RWLock.RUnlock before a writer")
 	}
-	cancel()
-	a.with(context.Canceled, end(), "Monitor.Run beside a writer")
+	end()
 }
 
 // ownRead has a writer of another library hold a lock for too long. Its own read znode goes while a monitor watches:
 // before the alarm, or after it.
 func (a alone) ownRead() {
 	for _, told := range []bool{false, true} {
-		ctx, cancel := context.WithCancel(background)
 		alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
 		dir := a.path(fmt.Sprintf("monitored-writer-%t", told))
 		read := dir + "/_c_x-read-0000000000"
 		for _, path := range []string{dir, read, dir + "/_c_x-write-0000000001"} {
 			a.create(path, "")
 		}
-		end := a.monitor(ctx, dir, readsTooLong, alarms)
+		end := a.running("monitor", "Monitor.Run beside a writer with two znodes", a.monitor(dir, readsTooLong, alarms).Run)
 		alarm := func() error { _, err := alarms.Get(background); return err }
 		if told {
 			a.fine(alarm(), "an alarm of a writer by its read znode")
@@ -438,8 +433,7 @@ func (a alone) ownRead() {
 			a.delete(read)
 			a.fine(alarm(), "an alarm of a writer whose read znode has gone")
 		}
-		cancel()
-		a.with(context.Canceled, end(), "Monitor.Run beside a writer with two znodes")
+		end()
 	}
 }
 

@@ -106,8 +106,7 @@ func (a alone) tasks() {
 	client := recipes.NewTaskClient(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{})
 	worker := known(a.p, recipes.NewWorker(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{}))
 	master := known(a.p, recipes.NewMaster(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{}))
-	ctx, cancel := context.WithCancel(background)
-	waits, _ := a.background("master", func(context.Context) error { return master.Run(ctx) })
+	end := a.running("master", "Master.Run until it is cancelled", master.Run)
 	for _, data := range []string{"x", "y"} {
 		task, err := client.Submit(background, []byte(data))
 		a.fine(err, "TaskClient.Submit")
@@ -129,8 +128,7 @@ func (a alone) tasks() {
 	a.fine(worker.Leave(background), "Worker.Leave")
 	a.is(len(worker.Znodes()) == 0, "nothing is left of a worker that has left")
 	a.p.AtRest() // an idle master sends no requests
-	cancel()
-	a.with(context.Canceled, waits(), "Master.Run until it is cancelled")
+	end()
 }
 
 // inTurn has two workers wait for two tasks.
@@ -187,7 +185,6 @@ func (a alone) keepsLead() {
 	for _, folder := range []string{"", "/tasks", "/workers", "/workers/w", "/assign", "/assign/w"} {
 		a.create(dir+folder, "")
 	}
-	ctx, cancel := context.WithCancel(background)
 	session := a.p.Env.SessionEvents()
 	var master *recipes.Master
 	var place []string
@@ -196,14 +193,13 @@ func (a alone) keepsLead() {
 		a.delete(dir + "/workers/w")
 	}}, a.p.Env, dir, recipes.PoolOptions{})
 	a.p.Register(master.Znodes)
-	ends, _ := a.background("master", func(context.Context) error { return master.Run(ctx) })
+	end := a.running("master", "Master.Run until it is cancelled", master.Run)
 	task, err := tasksOf(a.p, dir).Submit(background, nil)
 	a.fine(err, "TaskClient.Submit")
 	a.p.AtRest()
 	a.is(len(place) > 0 && slices.Equal(master.Znodes(), place) || len(session) > 0,
 		"a master leads on when a worker leaves")
-	cancel()
-	a.with(context.Canceled, ends(), "Master.Run until it is cancelled")
+	end()
 	a.fine(task.Forget(background), "Task.Forget of one that nobody has")
 }
 
@@ -224,11 +220,11 @@ func (a alone) monitors() {
 	ctx, cancel := context.WithCancel(background)
 	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
 	dir := a.path("monitored")
-	ends := []func() error{a.monitor(ctx, dir, holdsTooLong, alarms)}
+	ends := []func() error{a.until(ctx, a.monitor(dir, holdsTooLong, alarms))}
 	a.overdue(dir, "first", alarms)
 	a.overdue(dir, "second", alarms)
 	ends = append(ends, a.readers(ctx, alarms))
-	ends = append(ends, a.monitor(ctx, a.path("never-locked"), holdsTooLong, alarms))
+	ends = append(ends, a.until(ctx, a.monitor(a.path("never-locked"), holdsTooLong, alarms)))
 	a.p.AtRest() // while nothing changes it asks nothing, even of a lock that nobody ever wanted
 	cancel()
 	for _, end := range ends {
@@ -248,7 +244,7 @@ func (a alone) readers(ctx context.Context, alarms *recipes.Mailbox[recipes.Over
 		l := known(a.p, recipes.NewRWLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{}))
 		a.fine(l.RLock(background), "RWLock.RLock beside a monitor")
 		if held = append(held, l); i == 0 {
-			end = watcher.monitor(ctx, dir, readsTooLong, alarms)
+			end = watcher.until(ctx, watcher.monitor(dir, readsTooLong, alarms))
 			a.p.Env.Sleep(background, readsTooLong/2)
 		}
 	}
@@ -270,16 +266,14 @@ func (a alone) readers(ctx context.Context, alarms *recipes.Mailbox[recipes.Over
 
 // newFolder monitors a lock whose folder is created while the monitor looks for it.
 func (a alone) newFolder() {
-	ctx, cancel := context.WithCancel(background)
 	alarms := recipes.NewMailbox[recipes.Overdue](a.p.Env)
 	dir := a.path("monitored-later")
-	end := a.monitor(ctx, dir, holdsTooLong, alarms)
+	end := a.running("monitor", "Monitor.Run of a folder that was made later", a.monitor(dir, holdsTooLong, alarms).Run)
 	a.p.Step()
 	a.p.Step()
 	a.create(dir, "")
 	a.overdue(dir, "later", alarms)
-	cancel()
-	a.with(context.Canceled, end(), "Monitor.Run of a folder that was made later")
+	end()
 }
 
 // deadlines is an environment that asserts how many contexts with a deadline are open at once: each takes up memory
@@ -308,8 +302,7 @@ func (a alone) monitoredAgain() {
 	a.p.Register(l.Znodes)
 	a.fine(l.Lock(background), "Lock.Lock beside a monitor that runs twice")
 	for i := range 2 {
-		ctx, cancel := context.WithCancel(background)
-		end, _ := a.background("monitor", func(context.Context) error { return m.Run(ctx) })
+		end := a.running("monitor", "Monitor.Run until it is cancelled", m.Run)
 		if i == 0 {
 			for n := range 3 {
 				a.create(fmt.Sprintf("%s/_c_x-lock-%010d", dir, 1000+n), "")
@@ -320,8 +313,7 @@ func (a alone) monitoredAgain() {
 			a.p.Env.Sleep(background, 3*time.Second)
 			a.is(len(alarms.Ready()) == 0, "a monitor says it once, also when it is run again")
 		}
-		cancel()
-		a.with(context.Canceled, end(), "Monitor.Run until it is cancelled")
+		end()
 	}
 	a.fine(l.Unlock(background), "Lock.Unlock beside a monitor that runs twice")
 }
@@ -333,10 +325,13 @@ const (
 	readsTooLong = 10 * time.Second
 )
 
-// monitor runs a monitor; end waits until it has ended.
-func (a alone) monitor(ctx context.Context, dir string, limit time.Duration,
-	alarms *recipes.Mailbox[recipes.Overdue]) (end func() error) {
-	m := recipes.NewMonitor(a.p.Conn, a.p.Env, dir, recipes.MonitorOptions{Limit: limit, Alarm: alarms.Put})
+// monitor returns a monitor of the lock on dir.
+func (a alone) monitor(dir string, limit time.Duration, alarms *recipes.Mailbox[recipes.Overdue]) *recipes.Monitor {
+	return recipes.NewMonitor(a.p.Conn, a.p.Env, dir, recipes.MonitorOptions{Limit: limit, Alarm: alarms.Put})
+}
+
+// until runs a monitor until ctx is done; end waits until it has ended.
+func (a alone) until(ctx context.Context, m *recipes.Monitor) (end func() error) {
 	end, _ = a.background("monitor", func(context.Context) error { return m.Run(ctx) })
 	return end
 }

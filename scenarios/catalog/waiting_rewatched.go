@@ -123,8 +123,7 @@ func (a waits) settled() func() {
 // work has a worker wait for its second task.
 func (a waits) work() func() {
 	dir := a.path("work")
-	ctx, cancel := context.WithCancel(background)
-	master, _ := a.background("master", func(context.Context) error {
+	end := a.running("master", "Master.Run until it is cancelled", func(ctx context.Context) error {
 		return recipes.NewMaster(a.by.p.Conn, a.by.p.Env, dir, recipes.PoolOptions{}).Run(ctx)
 	})
 	w := workerOf(a.p, dir)
@@ -139,7 +138,6 @@ func (a waits) work() func() {
 		submit()
 		a.fine(told(), "Worker.Next that has waited")
 		a.fine(w.Leave(background), "Worker.Leave")
-		cancel()
-		a.with(context.Canceled, master(), "Master.Run until it is cancelled")
+		end()
 	}
 }
