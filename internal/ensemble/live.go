@@ -1,5 +1,7 @@
 // Package ensemble runs scenarios on a real ensemble, with real clients: [RunLive] for a verdict, [Ensemble.Observe]
 // for a history of everything that was said on the wire.
+//
+//zksim:ignore only on a real ensemble
 package ensemble
 
 import (
@@ -237,8 +239,6 @@ func (h *liveHost) pass(client int) {
 }
 
 // hear records an event.
-//
-//zksim:ignore only on a real ensemble
 func (h *liveHost) hear(e history.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -246,8 +246,6 @@ func (h *liveHost) hear(e history.Event) {
 }
 
 // add is hear for callers that hold h.mu.
-//
-//zksim:ignore only on a real ensemble
 func (h *liveHost) add(e history.Event) {
 	if h.over {
 		return
@@ -275,7 +273,6 @@ func (h *liveHost) NewObject() (id, nth int32) {
 	return h.objects, 0
 }
 
-//zksim:ignore only on a real ensemble
 func (h *liveHost) Know(_ *engine.Process, znodes func() []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -283,8 +280,6 @@ func (h *liveHost) Know(_ *engine.Process, znodes func() []string) {
 }
 
 // Interruptible implements [engine.Host].
-//
-//zksim:ignore only on a real ensemble
 func (h *liveHost) Interruptible(p *engine.Process) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(h.ctx)
 	h.mu.Lock()
@@ -314,8 +309,6 @@ func (h *liveHost) interrupts(client int) []context.CancelFunc {
 }
 
 // Step implements [engine.Host]. Real clients move by themselves, but when faults strike, some should be at work.
-//
-//zksim:ignore only on a real ensemble
 func (h *liveHost) Step(p *engine.Process) {
 	h.pass(p.ID)
 	h.works(1)
@@ -324,8 +317,6 @@ func (h *liveHost) Step(p *engine.Process) {
 }
 
 // works counts the programs that are in a step.
-//
-//zksim:ignore only on a real ensemble
 func (h *liveHost) works(n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -336,8 +327,6 @@ func (h *liveHost) works(n int) {
 const liveRest = 500 * time.Millisecond
 
 // AtRest implements [engine.Host].
-//
-//zksim:ignore only on a real ensemble
 func (h *liveHost) AtRest(p *engine.Process) {
 	if h.rests != nil {
 		h.rests.wait(p.ID)
@@ -362,7 +351,6 @@ func (h *liveHost) Dial(p *engine.Process) (*engine.Process, error) {
 	return &q, nil
 }
 
-//zksim:ignore only on a real ensemble
 func (h *liveHost) Fail(p *engine.Process, why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,3 +1,4 @@
+//zksim:ignore only on a real ensemble
 package ensemble
 
 import (
@@ -12,8 +13,6 @@ type moment struct {
 }
 
 // count returns how many events there are.
-//
-//zksim:ignore only on a real ensemble
 func (h *liveHost) count() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -22,8 +21,6 @@ func (h *liveHost) count() int {
 
 // moment records that a timer fires, and the events in told, if there are still n events and no program is in a step.
 // It reports whether that is so.
-//
-//zksim:ignore only on a real ensemble
 func (h *liveHost) moment(n int, told []history.Event) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -38,8 +35,6 @@ func (h *liveHost) moment(n int, told []history.Event) bool {
 }
 
 // hurries records that a timer fires although something may be going on.
-//
-//zksim:ignore only on a real ensemble
 func (h *liveHost) hurries() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,3 +1,4 @@
+//zksim:ignore only on a real ensemble
 package ensemble
 
 import (
@@ -21,8 +22,6 @@ type timed struct {
 }
 
 // Sleep implements [recipes.Env].
-//
-//zksim:ignore only on a real ensemble
 func (t timed) Sleep(ctx context.Context, d time.Duration) error {
 	t.run.timer(1)
 	defer t.run.timer(-1)
@@ -35,8 +34,6 @@ func (t timed) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // WithTimeout implements [recipes.Env].
-//
-//zksim:ignore only on a real ensemble
 func (t timed) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	l := &limited{Context: ctx, due: time.Now().Add(d), done: make(chan struct{})}
 	inner, cancel := context.WithCancel(ctx)
@@ -76,8 +73,6 @@ func (l *limited) Deadline() (time.Time, bool) {
 func (l *limited) Done() <-chan struct{} { return l.done }
 
 // Err implements [context.Context].
-//
-//zksim:ignore only on a real ensemble
 func (l *limited) Err() error {
 	if err := l.Context.Err(); err != nil {
 		l.end(err)
@@ -88,8 +83,6 @@ func (l *limited) Err() error {
 }
 
 // end ends the context, unless it has ended.
-//
-//zksim:ignore only on a real ensemble
 func (l *limited) end(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,8 +93,6 @@ func (l *limited) end(err error) {
 }
 
 // timer counts the timers that programs wait for.
-//
-//zksim:ignore only on a real ensemble
 func (x *liveRun) timer(n int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -121,8 +112,6 @@ const (
 // turn waits until a timer that is due may fire: after the faults, not before timers that were due earlier, and not
 // while anything goes on. It counts checks to see whether anything goes on, because a busy machine takes its time. It
 // gives up waiting after a while.
-//
-//zksim:ignore only on a real ensemble
 func (x *liveRun) turn(ctx context.Context, due time.Time) {
 	x.mu.Lock()
 	over, last := x.over, false
@@ -151,8 +140,6 @@ func (x *liveRun) haste() int {
 }
 
 // calm records that the faults are over, unless that was recorded.
-//
-//zksim:ignore only on a real ensemble
 func (x *liveRun) calm() {
 	x.mu.Lock()
 	known := x.over
@@ -165,8 +152,6 @@ func (x *liveRun) calm() {
 }
 
 // hurry waits, in a run without faults, until as many timers have fired as may, or no more will.
-//
-//zksim:ignore only on a real ensemble
 func (x *liveRun) hurry(ctx context.Context, ended <-chan int) error {
 	defer x.host.rests.end()
 	end, lull := time.Now().Add(faultsLimit), x.lull(graceOfEnds, x.idle)
@@ -183,8 +168,6 @@ func (x *liveRun) hurry(ctx context.Context, ended <-chan int) error {
 
 // comes waits until nothing goes on and no timer was due earlier, and records that moment and the events in told. It
 // reports whether that happened within a limit.
-//
-//zksim:ignore only on a real ensemble
 func (x *liveRun) comes(
 	ctx context.Context, due time.Time, limit time.Duration, still func() bool, told []history.Event) bool {
 	p := &pending{due}
@@ -215,8 +198,6 @@ func (x *liveRun) lull(looks int, still func() bool) func() (int, bool) {
 }
 
 // first reports whether no other timer was due before p.
-//
-//zksim:ignore only on a real ensemble
 func (x *liveRun) first(p *pending) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -224,8 +205,6 @@ func (x *liveRun) first(p *pending) bool {
 }
 
 // passes records that a timer fires, or never will.
-//
-//zksim:ignore only on a real ensemble
 func (x *liveRun) passes(p *pending) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -233,8 +212,6 @@ func (x *liveRun) passes(p *pending) {
 }
 
 // still reports whether all connections exist, and nothing is on its way.
-//
-//zksim:ignore only on a real ensemble
 func (x *liveRun) still() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -251,8 +228,6 @@ const restLimit = 5 * time.Second
 
 // rest waits until nothing goes on and no timer is left, and records told then. Programs that rest go on one after the
 // other.
-//
-//zksim:ignore only on a real ensemble
 func (x *liveRun) rest(told history.Event) {
 	due := time.Now().Add(time.Hour) // after all others
 	if !x.comes(x.host.ctx, due, restLimit, x.idle, []history.Event{told}) {
@@ -261,8 +236,6 @@ func (x *liveRun) rest(told history.Event) {
 }
 
 // idle reports whether nothing is on its way, and no timer is left.
-//
-//zksim:ignore only on a real ensemble
 func (x *liveRun) idle() bool {
 	x.mu.Lock()
 	timers := x.timers

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -20,7 +21,7 @@ type ignore struct {
 	used        bool
 }
 
-// ignores are the comments of a package; comments for one line come before those for a function.
+// ignores are the comments of a package; comments for one line come before those for a function or a file.
 type ignores []*ignore
 
 // silence reports whether a comment covers pos.
@@ -48,10 +49,10 @@ func (all ignores) idle() []analysis.Diagnostic {
 
 // ignoresOf reads the comments of a package, and reports those that say too little.
 func ignoresOf(pass *analysis.Pass) (ignores, []analysis.Diagnostic, error) {
-	var lines, functions ignores
+	var lines, functions, files ignores
 	var found []analysis.Diagnostic
 	for _, f := range pass.Files {
-		docs := map[*ast.CommentGroup]*ast.FuncDecl{}
+		docs := map[*ast.CommentGroup]ast.Node{f.Doc: f}
 		for _, decl := range f.Decls {
 			if d, ok := decl.(*ast.FuncDecl); ok && d.Doc != nil {
 				docs[d.Doc] = d
@@ -70,15 +71,18 @@ func ignoresOf(pass *analysis.Pass) (ignores, []analysis.Diagnostic, error) {
 				if err != nil {
 					return nil, nil, err
 				}
-				if docs[group] != nil {
-					functions = append(functions, x)
-				} else {
+				switch docs[group] {
+				case nil:
 					lines = append(lines, x)
+				case f:
+					files = append(files, x)
+				default:
+					functions = append(functions, x)
 				}
 			}
 		}
 	}
-	return append(lines, functions...), found, nil
+	return slices.Concat(lines, functions, files), found, nil
 }
 
 func isIgnore(text string) bool {
@@ -102,13 +106,14 @@ func complain(text string) string {
 	return ""
 }
 
-// newIgnore finds what a comment covers: the function that it belongs to, its own line, or the line below it.
-func newIgnore(pass *analysis.Pass, c *ast.Comment, group *ast.CommentGroup, decl *ast.FuncDecl) (*ignore, error) {
+// newIgnore finds what a comment covers: the function or the file that it belongs to, its own line, or the line below
+// it.
+func newIgnore(pass *analysis.Pass, c *ast.Comment, group *ast.CommentGroup, of ast.Node) (*ignore, error) {
 	line := func(pos token.Pos) int { return pass.Fset.PositionFor(pos, false).Line }
 	at := pass.Fset.PositionFor(c.Pos(), false)
 	x := &ignore{pos: c.Pos(), file: at.Filename, first: at.Line, last: at.Line}
-	if decl != nil {
-		x.first, x.last = line(decl.Pos()), line(decl.End())
+	if of != nil {
+		x.first, x.last = line(of.Pos()), line(of.End())
 		return x, nil
 	}
 	code, err := pass.ReadFile(at.Filename)

@@ -29,7 +29,8 @@ Code that takes a recipes.Conn, a recipes.Env or a *scenarios.Process runs in th
 simulator, where all waiting, time, concurrency and randomness must come from the Env.
 This analyzer reports everything else in it, and what to write instead.
 The comment "//zksim:ignore reason" on a line or above it silences what is found there,
-above a function what is found in it.`,
+above a function what is found in it, and above the package clause what is found
+in the file.`,
 	Run:       run,
 	FactTypes: []analysis.Fact{new(outside)},
 }

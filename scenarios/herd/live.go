@@ -1,3 +1,4 @@
+//zksim:ignore only on a real ensemble
 package herd
 
 import (
@@ -161,8 +162,6 @@ func (c *conductor) last(ctx context.Context) (err error) {
 }
 
 // nap lets a millisecond go by.
-//
-//zksim:ignore only on a real ensemble
 func nap(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -175,8 +174,6 @@ func nap(ctx context.Context) error {
 // quiet waits until the first n clients have been silent for d, but not forever: something may have failed. It counts
 // the time in naps, so the time does not go by on a machine that is too busy to let clients go on. In the middle of it
 // no server may lag behind another, because it would still owe notifications.
-//
-//zksim:ignore only on a real ensemble
 func (c *conductor) quiet(ctx context.Context, n int, d time.Duration) {
 	begin := time.Now()
 	last := begin
@@ -222,7 +219,6 @@ type player struct {
 
 func (x *player) arrive(*Process) {}
 
-//zksim:ignore only on a real ensemble
 func (x *player) open(p *Process, after time.Duration) {
 	select {
 	case <-x.c.opened:
@@ -231,7 +227,6 @@ func (x *player) open(p *Process, after time.Duration) {
 	x.rest(p, after)
 }
 
-//zksim:ignore only on a real ensemble
 func (x *player) turn(p *Process) {
 	select {
 	case <-x.c.turns[p.ID-1]:
@@ -240,8 +235,6 @@ func (x *player) turn(p *Process) {
 }
 
 // settle does not return once enough has happened.
-//
-//zksim:ignore only on a real ensemble
 func (x *player) settle(*Process) {
 	x.c.quiet(x.ctx, x.c.clients+1, quietAfterChange)
 	if x.c.events.Load() >= x.c.target {
@@ -250,8 +243,6 @@ func (x *player) settle(*Process) {
 }
 
 // rest does not return once everything is over.
-//
-//zksim:ignore only on a real ensemble
 func (x *player) rest(p *Process, d time.Duration) {
 	p.Env.Sleep(x.ctx, d)
 	if x.c.over.Load() {

@@ -1,3 +1,4 @@
+//zksim:ignore only on real connections
 package zktest
 
 import (
@@ -118,8 +119,6 @@ func (h *host) wait() {
 }
 
 // connect connects a client and returns when it has a session.
-//
-//zksim:ignore only on real connections
 func (h *host) connect(dial zk.Dialer) (*live.Client, error) {
 	const timeout = 10 * time.Second
 	c, err := live.Dial(context.Background(), h.c.Addrs(), live.Options{SessionTimeout: timeout,
@@ -154,8 +153,6 @@ func (h *host) NewObject() (id, nth int32) {
 }
 
 // Know implements [engine.Host].
-//
-//zksim:ignore only on real connections
 func (h *host) Know(_ *engine.Process, znodes func() []string) {
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
@@ -173,8 +170,6 @@ func (h *host) Interruptible(p *engine.Process) (context.Context, context.Cancel
 }
 
 // offer gives the fault cancel a function to call; nil means that the fault cannot happen.
-//
-//zksim:ignore only on real connections
 func (h *host) offer(p *engine.Process, cancel func()) {
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
@@ -183,8 +178,6 @@ func (h *host) offer(p *engine.Process, cancel func()) {
 }
 
 // Fail implements [engine.Host].
-//
-//zksim:ignore only on real connections
 func (h *host) Fail(p *engine.Process, why error) {
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
@@ -197,13 +190,9 @@ func (h *host) Fail(p *engine.Process, why error) {
 const step = 10 * time.Millisecond
 
 // Step implements [engine.Host].
-//
-//zksim:ignore only on real connections
 func (h *host) Step(*engine.Process) { time.Sleep(step) }
 
 // AtRest implements [engine.Host].
-//
-//zksim:ignore only on real connections
 func (h *host) AtRest(*engine.Process) { <-h.c.atRest() }
 
 // Dial implements [engine.Host].

@@ -1,0 +1,2 @@
+//zksim:ignore nothing at all // want `^//zksim:ignore silences nothing; remove it$`
+package ignores
