@@ -56,10 +56,10 @@ func (a alone) locks() {
 	a.is(len(first.Znodes()) == 1 && first.Token() > 0, "a lock that is held has a znode and a token")
 	a.with(recipes.ErrLocked, third.TryLock(background), "Lock.TryLock by another object of the holder")
 	a.is(len(third.Znodes()) == 0 && third.Token() == 0 && third.Lost() == nil, "a lock that is not held has nothing")
-	waits, got := a.background("second", second.Lock)
+	waits, got := a.observed("second", second.Lock)
 	a.untilContenders(dir, third, "first second")
 	token := first.Token()
-	asks, _ := a.background("contenders", func(ctx context.Context) error {
+	asks := a.background("contenders", func(ctx context.Context) error {
 		list, err := third.Contenders(ctx)
 		a.is(err == nil && len(list) > 0 && string(list[len(list)-1]) == "second",
 			"a contender that stays is told of while another one leaves")
@@ -96,7 +96,13 @@ func (a alone) untilContenders(dir string, l *recipes.Lock, want string) {
 }
 
 // background runs f beside the program; wait waits until it has ended.
-func (a alone) background(name string, f func(ctx context.Context) error) (wait func() error, ended *bool) {
+func (a alone) background(name string, f func(ctx context.Context) error) (wait func() error) {
+	wait, _ = a.observed(name, f)
+	return wait
+}
+
+// observed is background, and says whether f has ended.
+func (a alone) observed(name string, f func(ctx context.Context) error) (wait func() error, ended *bool) {
 	done := make(chan zk.Event, 1)
 	ended = new(bool)
 	a.p.Env.Go(name, func() {
@@ -113,7 +119,7 @@ func (a alone) background(name string, f func(ctx context.Context) error) (wait 
 // running runs f beside the program until end is called. Then f returns context.Canceled; what is its name in words.
 func (a alone) running(name, what string, f func(ctx context.Context) error) (end func()) {
 	ctx, cancel := context.WithCancel(background)
-	wait, _ := a.background(name, func(context.Context) error { return f(ctx) })
+	wait := a.background(name, func(context.Context) error { return f(ctx) })
 	return func() {
 		cancel()
 		a.with(context.Canceled, wait(), what)
@@ -168,7 +174,7 @@ func (a alone) halved() {
 	}
 	for _, half := range []string{"-write-", "-read-"} {
 		w, other, got := lock(), lock(), false
-		deletes, _ := a.background("operator", func(context.Context) error {
+		deletes := a.background("operator", func(context.Context) error {
 			for n := 0; n < 8 && !got; n++ {
 				names, _, _ := a.p.Conn.Children(dir)
 				for _, name := range names {
@@ -361,7 +367,7 @@ func (a alone) squatted(n *recipes.Names, last string) {
 		a.fine(n.Register(background, names[i], nil), "Names.Register of a name with a number")
 	}
 	var next string
-	waits, ended := a.background("next", func(ctx context.Context) (err error) {
+	waits, ended := a.observed("next", func(ctx context.Context) (err error) {
 		next, err = n.RegisterNext(ctx, "a-", nil)
 		return err
 	})

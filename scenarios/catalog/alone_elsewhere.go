@@ -187,7 +187,7 @@ func (a twofold) worked(dir string) {
 	for range 2 {
 		task, err := tasksOf(a.p, dir).Submit(background, nil)
 		a.fine(err, "TaskClient.Submit")
-		told, _ := a.background("client", answer(tasksOf(a.other.p, dir).Task(task.ID()).Wait))
+		told := a.background("client", answer(tasksOf(a.other.p, dir).Task(task.ID()).Wait))
 		for done := false; !done; { // another worker may get it if the session has ended
 			next, err := worker.Next(background)
 			a.fine(err, "Worker.Next")

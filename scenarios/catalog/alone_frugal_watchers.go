@@ -19,8 +19,7 @@ func (a alone) frugalWatchers() {
 		return usage{name, func(p *engine.Process, dir string) func(ctx context.Context) error {
 			a.create(dir, "")
 			a.create(dir+"/child", "")
-			end, _ := a.background(name, func(context.Context) error { return run(p, dir) })
-			ends = append(ends, end)
+			ends = append(ends, a.background(name, func(context.Context) error { return run(p, dir) }))
 			return func(context.Context) error {
 				change(dir)
 				a.p.AtRest()

@@ -85,7 +85,7 @@ func (a givingUp) gives(call string, x znodeOwner, give func(ctx context.Context
 // hurry returns a context that is cancelled in fewer than steps steps, and a function that waits for that.
 func (a givingUp) hurry(steps int) (ctx context.Context, hurried func() error) {
 	ctx, cancel := context.WithCancel(background)
-	hurried, _ = a.background("hurry", func(context.Context) error {
+	hurried = a.background("hurry", func(context.Context) error {
 		workload.Steps(a.p, a.draw(steps))
 		cancel()
 		return nil
@@ -209,7 +209,7 @@ func (a givingUp) givesUpName() {
 		}
 	}
 	begun := false
-	second, _ := a.background("second", func(ctx context.Context) error {
+	second := a.background("second", func(ctx context.Context) error {
 		c, err := at(""), zk.ErrNodeExists
 		for err == zk.ErrNodeExists && !begun {
 			err = c.Begin(ctx, nil, "x")
@@ -245,7 +245,7 @@ func (a givingUp) givesUpItem() {
 	items := a.path("queue") + "/items"
 	names, _, _ := a.p.Conn.Children(items)
 	deleted := false
-	operator, _ := a.background("operator", func(context.Context) error {
+	operator := a.background("operator", func(context.Context) error {
 		workload.Steps(a.p, a.draw(16))
 		for _, name := range names {
 			deleted = a.p.Conn.Delete(items+"/"+name, -1) == nil

@@ -63,7 +63,7 @@ func (a alone) keepsPlace() {
 	a.create(dir, "")
 	a.create(first, "early")
 	l := known(a.p, recipes.NewLock(a.p.Conn, a.p.Env, dir, recipes.LockOptions{Data: []byte("late")}))
-	waits, got := a.background("late", l.Lock)
+	waits, got := a.observed("late", l.Lock)
 	a.untilContenders(dir, simpleLock(a.p, dir), "early late")
 	for len(l.Znodes()) == 0 { // it has not heard of its own znode
 		a.p.Step()
@@ -173,7 +173,7 @@ func (a alone) claimedOn() {
 	a.fine(queue().Put(background, nil), "Queue.Put")
 	item, err := queue().Claim(background)
 	a.fine(err, "Queue.Claim")
-	waits, _ := a.background("consumer", answer(queue().Take))
+	waits := a.background("consumer", answer(queue().Take))
 	workload.Steps(a.p, 16)
 	a.create(dir+"/claims/other", "") // is no claim of an item
 	workload.Steps(a.p, 16)
@@ -225,7 +225,7 @@ func (a alone) tookAway() {
 	}
 	w := known(a.p, recipes.NewWorker(conn, a.p.Env, dir, recipes.PoolOptions{}))
 	var next recipes.Assignment
-	waits, _ := a.background("worker", func(ctx context.Context) (err error) {
+	waits := a.background("worker", func(ctx context.Context) (err error) {
 		next, err = w.Next(ctx)
 		return err
 	})
@@ -288,7 +288,7 @@ func (a alone) keepsLists() {
 	}
 	var kept, copied [][]recipes.Child
 	first := recipes.NewMailbox[int](a.p.Env)
-	waits, _ := a.background("cache", func(ctx context.Context) error {
+	waits := a.background("cache", func(ctx context.Context) error {
 		return recipes.NewChildrenCache(a.p.Conn, a.p.Env, path, recipes.WatchOptions{}).Run(ctx,
 			func(now []recipes.Child, _ []recipes.Change) bool {
 				kept, copied = append(kept, now), append(copied, slices.Clone(now))
@@ -333,7 +333,7 @@ func (a alone) triesAgain() {
 	inside := 0
 	enter := func() {
 		d := known(a.p, recipes.NewDoubleBarrier(a.p.Conn, a.p.Env, dir, 3, recipes.DoubleBarrierOptions{}))
-		wait, _ := a.background("member", func(ctx context.Context) error {
+		wait := a.background("member", func(ctx context.Context) error {
 			err := d.Enter(ctx)
 			inside++
 			return err
@@ -357,8 +357,7 @@ func (a alone) triesAgain() {
 	}
 	waits = nil
 	for _, d := range all {
-		wait, _ := a.background("member", d.Leave)
-		waits = append(waits, wait)
+		waits = append(waits, a.background("member", d.Leave))
 	}
 	for _, wait := range waits {
 		a.fine(wait(), "DoubleBarrier.Leave of three")
@@ -373,7 +372,7 @@ func (a alone) behindWriter() {
 	writer := dir + "/_c_x-write-0000000000"
 	a.create(writer, "")
 	l := known(a.p, sharedLock(a.p, dir))
-	waits, _ := a.background("reader", l.RLock)
+	waits := a.background("reader", l.RLock)
 	end := a.running("monitor", "Monitor.Run beside who waits", a.monitor(dir, holdsTooLong, alarms).Run)
 	alarm, err := alarms.Get(background)
 	a.is(err == nil && alarm.Path == writer, "a monitor tells of a writer")

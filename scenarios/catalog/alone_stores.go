@@ -70,10 +70,10 @@ func (a alone) configs() {
 		}
 		first.Put(len(told))
 	})
-	waits, _ := a.background("cached", func(context.Context) error { return cached.Run(ctx) })
+	waits := a.background("cached", func(context.Context) error { return cached.Run(ctx) })
 	first.Get(background)
 	a.is(same(told[0], "a=") && same(cached.Get(), "a="), "a cached reader is told of the set that is there")
-	updates, _ := a.background("update", func(ctx context.Context) error { return f.Update(ctx, values("d=5")) })
+	updates := a.background("update", func(ctx context.Context) error { return f.Update(ctx, values("d=5")) })
 	for range 6 {
 		a.p.Step()
 		a.is(same(cached.Get(), "a=") || same(cached.Get(), "d=5"), "a cached reader has a set while it is replaced")

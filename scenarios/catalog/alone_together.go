@@ -18,8 +18,7 @@ const goroutines = 3
 func (a alone) each(name string, f func(i int) error) {
 	var waits []func() error
 	for i := range goroutines {
-		wait, _ := a.background(name, func(context.Context) error { return f(i) })
-		waits = append(waits, wait)
+		waits = append(waits, a.background(name, func(context.Context) error { return f(i) }))
 	}
 	for _, wait := range waits {
 		a.fine(wait(), name+" by several goroutines at once")

@@ -54,7 +54,7 @@ func (a alone) watchers() {
 		seen.add(now)
 		return now != "none"
 	}
-	waits, _ := a.background("data", func(ctx context.Context) error {
+	waits := a.background("data", func(ctx context.Context) error {
 		return recipes.NewDataWatch(a.p.Conn, a.p.Env, path, recipes.WatchOptions{}).Run(ctx,
 			func(data []byte, stat *zk.Stat) bool {
 				if stat == nil {
@@ -79,7 +79,7 @@ func (a alone) watchers() {
 			}
 			return more(strings.Join(slices.Sorted(slices.Values(names)), " "))
 		}
-		waits, _ = a.background(kind, func(ctx context.Context) error {
+		waits = a.background(kind, func(ctx context.Context) error {
 			if kind == "ChildrenWatch" {
 				return recipes.NewChildrenWatch(a.p.Conn, a.p.Env, path, recipes.WatchOptions{}).Run(ctx, told)
 			}
@@ -134,7 +134,7 @@ func (a alone) children() {
 	var seen *notes
 	run := func(last string) func() error {
 		seen = a.notes()
-		waits, _ := a.background("children", func(ctx context.Context) error {
+		waits := a.background("children", func(ctx context.Context) error {
 			return recipes.NewChildrenCache(a.p.Conn, a.p.Env, path, recipes.WatchOptions{}).Run(ctx,
 				func(now []recipes.Child, changes []recipes.Change) bool {
 					text := ""
@@ -202,7 +202,7 @@ func (a alone) members() {
 	_, err := g.Join(background, "a", nil)
 	a.with(recipes.ErrNameTaken, err, "Group.Join as a member that is there")
 	told := a.notes()
-	waits, _ := a.background("group", func(ctx context.Context) error {
+	waits := a.background("group", func(ctx context.Context) error {
 		return g.Watch(ctx, func(now []recipes.Child, changes []recipes.Change) bool {
 			for _, c := range changes {
 				told.add(fmt.Sprint(c.Kind, " ", c.Name))

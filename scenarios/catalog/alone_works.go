@@ -59,12 +59,11 @@ func (a alone) transaction(dir string, form recipes.Form, yes bool) {
 	}
 	var told []func() error // of objects that wait from the beginning, without a Finish
 	for _, t := range []*recipes.Transaction{at(""), at("a")} {
-		wait, _ := a.background("outcome", func(ctx context.Context) error {
+		told = append(told, a.background("outcome", func(ctx context.Context) error {
 			d, err := t.Outcome(ctx)
 			a.is(err != nil || d == want, "Transaction.Outcome that has waited is the decision")
 			return err
-		})
-		told = append(told, wait)
+		}))
 		workload.Steps(a.p, 5)
 	}
 	for _, s := range []*recipes.Transaction{x, y} {
@@ -332,8 +331,7 @@ func (a alone) monitor(dir string, limit time.Duration, alarms *recipes.Mailbox[
 
 // until runs a monitor until ctx is done; end waits until it has ended.
 func (a alone) until(ctx context.Context, m *recipes.Monitor) (end func() error) {
-	end, _ = a.background("monitor", func(context.Context) error { return m.Run(ctx) })
-	return end
+	return a.background("monitor", func(context.Context) error { return m.Run(ctx) })
 }
 
 // overdue holds a lock for too long.
@@ -355,7 +353,7 @@ func (a alone) barriers() {
 	for range 2 {
 		a.fine(b.Hold(background), "Barrier.Hold")
 		a.fine(b.Hold(background), "a second Barrier.Hold")
-		waits, passed := a.background("barrier", b.Wait)
+		waits, passed := a.observed("barrier", b.Wait)
 		workload.Steps(a.p, 5)
 		a.is(!*passed, "nobody passes a barrier that is held")
 		a.fine(b.Release(background), "Barrier.Release")
@@ -380,7 +378,7 @@ func (a alone) doubleBarrier(leaving recipes.Leaving) {
 		in := 0
 		var waits []func() error
 		for i, d := range all {
-			wait, _ := a.background("participant", func(ctx context.Context) error {
+			wait := a.background("participant", func(ctx context.Context) error {
 				err := f(d, ctx)
 				in++
 				return err

@@ -222,7 +222,7 @@ func (a alone) rivals() {
 		return recipes.NewTransaction(a.p.Conn, a.p.Env, a.path("rivals"), recipes.TransactionOptions{Site: site})
 	}
 	begun := false
-	wait, ended := a.background("rival", func(context.Context) error {
+	wait, ended := a.observed("rival", func(context.Context) error {
 		err := a.soon(func(ctx context.Context) error { return at("").Begin(ctx, nil, "a", "b") })
 		begun = err == nil
 		return err
@@ -258,7 +258,7 @@ func (a alone) meets(other *engine.Process) {
 	}
 	ctx, cancel := context.WithCancel(background)
 	entering, met := false, false
-	wait, _ := a.background("meets", func(context.Context) error {
+	wait := a.background("meets", func(context.Context) error {
 		for d := at(other); ctx.Err() == nil; d.Leave(ctx) {
 			workload.Steps(a.p, a.draw(40))
 			entering, met = true, true

@@ -87,7 +87,7 @@ func (a waits) config() func() {
 	})
 	ctx, cancel := context.WithCancel(background)
 	told := 0
-	waits, _ := a.background("config", func(context.Context) error {
+	waits := a.background("config", func(context.Context) error {
 		return recipes.NewCachedConfig(a.p.Conn, a.p.Env, dir, func(set recipes.ConfigSet) {
 			if told++; len(set.Values) > 0 {
 				cancel()
@@ -117,8 +117,7 @@ func (a waits) vote() func() {
 	a.fine(x.Vote(background, true), "Transaction.Vote")
 	var told []func() error
 	for _, t := range []*recipes.Transaction{c, x} {
-		wait, _ := a.background("outcome", answer(t.Outcome))
-		told = append(told, wait)
+		told = append(told, a.background("outcome", answer(t.Outcome)))
 	}
 	return func() {
 		a.fine(y.Vote(background, true), "Transaction.Vote of the last site")
@@ -139,7 +138,7 @@ func (a waits) refusal() func() {
 	a.fine(at("").Begin(background, nil, "x", "y"), "Transaction.Begin")
 	x := at("x")
 	a.fine(x.Vote(background, true), "Transaction.Vote")
-	told, _ := a.background("outcome", func(ctx context.Context) error {
+	told := a.background("outcome", func(ctx context.Context) error {
 		d, err := x.Outcome(ctx)
 		a.is(err != nil || d == recipes.Aborted, "a transaction is aborted by a no")
 		return err
@@ -161,10 +160,8 @@ func (a waits) items() func() {
 	a.fine(err, "Queue.TryClaim")
 	var told []func() error
 	for range 2 {
-		wait, _ := a.background("consumer", answer(queue(a.p, "items", false).Take))
-		told = append(told, wait)
-		wait, _ = a.background("consumer", answer(queue(a.p, "turns", true).Take))
-		told = append(told, wait)
+		told = append(told, a.background("consumer", answer(queue(a.p, "items", false).Take)))
+		told = append(told, a.background("consumer", answer(queue(a.p, "turns", true).Take)))
 	}
 	return func() {
 		turns, err := simpleLock(a.p, a.path("turns/turns")).Contenders(background)
@@ -188,14 +185,14 @@ func (a waits) items() func() {
 func (a waits) task() func() {
 	dir := a.path("task")
 	ctx, cancel := context.WithCancel(background)
-	master, _ := a.background("master", func(context.Context) error {
+	master := a.background("master", func(context.Context) error {
 		return recipes.NewMaster(a.p.Conn, a.p.Env, dir, recipes.PoolOptions{}).Run(ctx)
 	})
 	t, err := tasksOf(a.p, dir).Submit(background, nil)
 	if a.fine(err, "TaskClient.Submit"); err != nil {
 		return cancel
 	}
-	told, _ := a.background("client", answer(t.Wait))
+	told := a.background("client", answer(t.Wait))
 	return func() {
 		w := recipes.NewWorker(a.by.p.Conn, a.by.p.Env, dir, recipes.PoolOptions{})
 		next, err := w.Next(background)
@@ -214,7 +211,7 @@ func (a waits) group() func() {
 	g := recipes.NewGroup(a.p.Conn, a.p.Env, a.path("group"), recipes.GroupOptions{})
 	other := recipes.NewGroup(a.by.p.Conn, a.by.p.Env, a.path("group"), recipes.GroupOptions{})
 	told := 0
-	waits, _ := a.background("group", func(ctx context.Context) error {
+	waits := a.background("group", func(ctx context.Context) error {
 		return g.Watch(ctx, func(now []recipes.Child, changes []recipes.Change) bool {
 			told++
 			a.is(told == 1 || len(changes) > 0, "who watches a group is told of nothing but changes")
@@ -240,7 +237,7 @@ func (a waits) suspects() func() {
 	ctx, cancel := context.WithCancel(background)
 	for i := range suspected {
 		opt := recipes.WatchOptions{Suspect: func(suspect bool) { suspected[i] = suspect }}
-		wait, _ := a.background("watcher", func(context.Context) error {
+		told = append(told, a.background("watcher", func(context.Context) error {
 			all := func([]string, *zk.Stat) bool { return true }
 			switch i {
 			case 0:
@@ -250,8 +247,7 @@ func (a waits) suspects() func() {
 			}
 			return recipes.NewChildrenCache(a.p.Conn, a.p.Env, path, opt).Run(ctx,
 				func([]recipes.Child, []recipes.Change) bool { return true })
-		})
-		told = append(told, wait)
+		}))
 	}
 	return func() {
 		for i, wait := range told {
@@ -306,7 +302,7 @@ func (a waits) barriers() func() {
 				recipes.DoubleBarrierOptions{Leaving: leaving})
 		}
 		first, second := member(a.p), member(a.by.p)
-		leaves, _ := a.background("first", func(ctx context.Context) error {
+		leaves := a.background("first", func(ctx context.Context) error {
 			return untilError(ctx, first.Enter, first.Leave)
 		})
 		a.fine(second.Enter(background), "DoubleBarrier.Enter")
@@ -325,7 +321,7 @@ func (a waits) leases() func() {
 	}
 	first, second := lease(a.by.p), lease(a.p)
 	a.fine(first.Acquire(background), "Semaphore.Acquire of the only lease")
-	got, _ := a.background("second", second.Acquire)
+	got := a.background("second", second.Acquire)
 	return func() {
 		a.with(recipes.ErrHeld, first.Acquire(background), "Semaphore.Acquire of the holder, while others wait")
 		a.fine(first.Release(background), "Semaphore.Release")
@@ -342,7 +338,7 @@ func (a waits) removed() func() {
 		for n := range 2 {
 			a.create(fmt.Sprintf("%s/_c_x-%s-%010d", a.path(dir), word, n), "")
 		}
-		got, _ := a.background(word, take)
+		got := a.background(word, take)
 		ends = append(ends, func() {
 			a.patiently("multi", func() error {
 				names, _, err := a.p.Conn.Children(a.path(dir))
@@ -391,7 +387,7 @@ func failedSite(p *engine.Process) {
 	a.fine(err, "Transaction.Join of the site that fails")
 	var waits []func() error
 	for _, t := range []*recipes.Transaction{c, x} {
-		wait, _ := a.background("outcome", func(ctx context.Context) error {
+		waits = append(waits, a.background("outcome", func(ctx context.Context) error {
 			if t == x {
 				a.fine(answer(x.Join)(ctx), "Transaction.Join")
 				a.fine(x.Vote(ctx, true), "Transaction.Vote")
@@ -399,8 +395,7 @@ func failedSite(p *engine.Process) {
 			d, err := t.Outcome(ctx)
 			a.is(err == nil && d == recipes.Aborted, "a transaction is aborted when a site fails that has not voted")
 			return err
-		})
-		waits = append(waits, wait)
+		}))
 	}
 	workload.Steps(p, 10)
 	q.Conn.Close()

@@ -54,8 +54,7 @@ func (a waits) item() func() {
 	var told []func() error
 	path := func(i int) string { return a.path(fmt.Sprint("item-", i)) }
 	for i := range 3 {
-		wait, _ := a.background("consumer", answer(fifo(a.p, path(i)).Take))
-		told = append(told, wait)
+		told = append(told, a.background("consumer", answer(fifo(a.p, path(i)).Take)))
 	}
 	return func() {
 		for i, wait := range told {
@@ -73,8 +72,7 @@ func (a waits) shut() func() {
 	}
 	for i := range 3 {
 		a.fine(at(a.by.p, i).Hold(background), "Barrier.Hold")
-		wait, _ := a.background("waiter", at(a.p, i).Wait)
-		told = append(told, wait)
+		told = append(told, a.background("waiter", at(a.p, i).Wait))
 	}
 	return func() {
 		for i, wait := range told {
@@ -98,7 +96,7 @@ func (a waits) leader() func() {
 	}
 	acknowledge()
 	a.fine(e.Resign(background), "Election.Resign")
-	told, _ := a.background("client", answer(candidate(a.p, a.path("leader")).AwaitLeader))
+	told := a.background("client", answer(candidate(a.p, a.path("leader")).AwaitLeader))
 	return func() {
 		acknowledge()
 		a.fine(told(), "Election.AwaitLeader that has waited")
@@ -110,7 +108,7 @@ func (a waits) leader() func() {
 func (a waits) settled() func() {
 	dir := a.path("settled")
 	a.create(dir, "")
-	told, _ := a.background("watcher", func(ctx context.Context) error {
+	told := a.background("watcher", func(ctx context.Context) error {
 		return recipes.NewPatientChildrenWatch(a.p.Conn, a.p.Env, dir, time.Second, recipes.WatchOptions{}).Run(ctx,
 			func(names []string, _ *zk.Stat) bool { return len(names) == 0 })
 	})
@@ -133,7 +131,7 @@ func (a waits) work() func() {
 	}
 	submit()
 	a.fine(doTask(background, w), "Worker.Done")
-	told, _ := a.background("worker", func(ctx context.Context) error { return doTask(ctx, w) })
+	told := a.background("worker", func(ctx context.Context) error { return doTask(ctx, w) })
 	return func() {
 		submit()
 		a.fine(told(), "Worker.Next that has waited")
