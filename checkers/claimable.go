@@ -15,9 +15,9 @@ type claimable struct {
 // remnant is a znode that was deleted.
 type remnant struct {
 	path    string
-	client  int32 // that made it
-	session int64 // that owned it
-	led     [2]bool // whether it was among the first then, for a writer and for a reader
+	client  int32     // that made it
+	session int64     // that owned it
+	led     [2]bool   // whether it was among the first then, for a writer and for a reader
 	print   hash.Hash // of what it was
 	// calls are the objects whose calls had begun by then. If there are none, the client has recorded no call: what such
 	// a client waits for, it has waited for all the time.

@@ -23,7 +23,7 @@ type counts struct {
 	Counter
 	ways, spare []countWay
 	ops         [maxCounting]countCall
-	used        uint32    // which places of ops are in use
+	used        uint64    // which places of ops are in use
 	rest        hash.Hash // events that came when there were too many: Check judges them
 }
 
@@ -43,7 +43,7 @@ type countCall struct {
 // countWay is one way in which the operations may have happened.
 type countWay struct {
 	n       count
-	done    uint32 // operations, by bit
+	done    uint64 // operations, by bit
 	answers [maxCounting]int64
 }
 
@@ -55,7 +55,7 @@ func (m *counts) Reset() {
 func (m *counts) Hash() uint64 {
 	var marks [maxCounting]hash.Hash
 	left := hash.Hash(0)
-	for k := range m.each(m.used) {
+	for k := range bitsOf(m.used) {
 		o := &m.ops[k]
 		marks[k] = hash.Hash(o.client).Uint64(uint64(m.ordinal(k))).String(o.op)
 		if o.left { // whose it was makes no difference
@@ -66,7 +66,7 @@ func (m *counts) Hash() uint64 {
 	ways := hash.Hash(0)
 	for _, w := range m.ways {
 		done := hash.Hash(0)
-		for k := range m.each(w.done) {
+		for k := range bitsOf(w.done) {
 			done += marks[k].Uint64(uint64(w.answers[k]))
 		}
 		ways += hash.Hash(w.n).Uint64(uint64(done))
@@ -74,20 +74,9 @@ func (m *counts) Hash() uint64 {
 	return uint64(ways.Uint64(uint64(left)).Uint64(uint64(m.rest)))
 }
 
-// each yields the places of the operations in a set.
-func (m *counts) each(set uint32) func(yield func(int) bool) {
-	return func(yield func(int) bool) {
-		for ; set != 0; set &= set - 1 {
-			if !yield(bits.TrailingZeros32(set)) {
-				return
-			}
-		}
-	}
-}
-
 // ordinal tells the operations in progress of one client apart.
 func (m *counts) ordinal(k int) (n int) {
-	for j := range m.each(m.used) {
+	for j := range bitsOf(m.used) {
 		if o := &m.ops[j]; !o.left && o.client == m.ops[k].client && o.object < m.ops[k].object {
 			n++
 		}
@@ -97,7 +86,7 @@ func (m *counts) ordinal(k int) (n int) {
 
 // find returns the object's operation in progress of that name.
 func (m *counts) find(object int32, op string) (int, bool) {
-	for k := range m.each(m.used) {
+	for k := range bitsOf(m.used) {
 		if o := &m.ops[k]; o.object == object && o.op == op && !o.left {
 			return k, true
 		}
@@ -109,7 +98,7 @@ func (m *counts) Step(h *history.History, i int) Verdict {
 	e := &h.Events[i]
 	switch {
 	case e.Kind == history.Crashed:
-		for k := range m.each(m.used) {
+		for k := range bitsOf(m.used) {
 			if m.ops[k].client == e.Client {
 				m.leave(k)
 			}
@@ -124,13 +113,13 @@ func (m *counts) Step(h *history.History, i int) Verdict {
 		return Verdict{}
 	}
 	k, open := m.find(e.Object, e.Op)
-	bit := uint32(1) << k
+	bit := uint64(1) << k
 	switch {
 	case e.Kind == history.Invoke:
 		if open {
 			m.leave(k)
 		}
-		k = bits.TrailingZeros32(^m.used)
+		k = bits.TrailingZeros64(^m.used)
 		m.used |= 1 << k
 		old, _ := strconv.ParseInt(e.Path, 10, 64)
 		m.ops[k] = countCall{counting: counting{span: span{client: e.Client}, op: e.Op, old: old, value: e.Value},
@@ -186,7 +175,7 @@ func (m *counts) goOn() {
 		m.add(w)
 	}
 	for i := 0; i < len(m.ways); i++ {
-		for k := range m.each(m.used &^ m.ways[i].done) {
+		for k := range bitsOf(m.used &^ m.ways[i].done) {
 			next, answer := m.ways[i], int64(0)
 			next.done |= 1 << k
 			if next.n, answer = next.n.execute(&m.ops[k].counting); !m.ops[k].left {
@@ -208,14 +197,14 @@ func (m *counts) goOn() {
 	for _, w := range m.ways {
 		all &= w.done
 	}
-	for k := range m.each(all) {
+	for k := range bitsOf(all) {
 		m.free(k)
 	}
 }
 
 // left returns the set of the changes that were left.
-func (m *counts) left() (set uint32) {
-	for k := range m.each(m.used) {
+func (m *counts) left() (set uint64) {
+	for k := range bitsOf(m.used) {
 		if m.ops[k].left {
 			set |= 1 << k
 		}
@@ -225,15 +214,15 @@ func (m *counts) left() (set uint32) {
 
 // covers reports whether all that can follow v can follow w, in which fewer of the changes that were left have
 // happened.
-func (w *countWay) covers(v *countWay, left uint32) bool {
+func (w *countWay) covers(v *countWay, left uint64) bool {
 	return w.n == v.n && w.answers == v.answers && w.done != v.done && w.done&^v.done == 0 && (v.done&^w.done)&^left == 0
 }
 
 // add adds a way. Of equal changes that were left, the first happen first.
 func (m *counts) add(w countWay) {
 	left := m.left()
-	for k := range m.each(left & w.done) {
-		for j := range m.each(left &^ w.done & (1<<k - 1)) {
+	for k := range bitsOf(left & w.done) {
+		for j := range bitsOf(left &^ w.done & (1<<k - 1)) {
 			if a, b := &m.ops[j], &m.ops[k]; a.op == b.op && a.old == b.old && a.value == b.value {
 				w.done ^= 1<<j | 1<<k
 				break

@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"fmt"
+	"iter"
 	"math/bits"
 	"slices"
 
@@ -70,15 +71,15 @@ func (m *orders) Hash() uint64 {
 	}
 	var marks [maxOps]hash.Hash // of each operation, whatever its place
 	sum := hash.Hash(0)
-	for k := range m.each() {
+	for k := range bitsOf(m.used) {
 		o := &m.ops[k]
 		p := hash.Hash(o.client).Uint64(uint64(m.ordinal(k))).Bool(o.try).Bool(o.held).Bool(o.ends).Bool(o.left)
 		marks[k] = p
 		sum += p
 	}
 	set := func(x uint64, tag uint64) (s hash.Hash) {
-		for ; x != 0; x &= x - 1 {
-			s += marks[bits.TrailingZeros64(x)].Uint64(tag)
+		for k := range bitsOf(x) {
+			s += marks[k].Uint64(tag)
 		}
 		return s
 	}
@@ -92,11 +93,11 @@ func (m *orders) Hash() uint64 {
 	return uint64(sum.Uint64(uint64(ways)))
 }
 
-// each yields the places of the operations.
-func (m *orders) each() func(yield func(int) bool) {
+// bitsOf yields the bits of a set, the lowest first.
+func bitsOf(set uint64) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for x := m.used; x != 0; x &= x - 1 {
-			if !yield(bits.TrailingZeros64(x)) {
+		for ; set != 0; set &= set - 1 {
+			if !yield(bits.TrailingZeros64(set)) {
 				return
 			}
 		}
@@ -106,7 +107,7 @@ func (m *orders) each() func(yield func(int) bool) {
 // ordinal tells the operations of one client apart by the numbers of their objects, which a client assigns in its own
 // order. Operations of one object are told apart by their state.
 func (m *orders) ordinal(k int) (n int) {
-	for j := range m.each() {
+	for j := range bitsOf(m.used) {
 		if m.ops[j].client == m.ops[k].client && m.ops[j].object < m.ops[k].object {
 			n++
 		}
@@ -116,7 +117,7 @@ func (m *orders) ordinal(k int) (n int) {
 
 // find returns the object's operation that is in progress or holds the lock.
 func (m *orders) find(object int32) (int, bool) {
-	for k := range m.each() {
+	for k := range bitsOf(m.used) {
 		if m.ops[k].object == object && !m.ops[k].left {
 			return k, true
 		}
@@ -157,7 +158,7 @@ func (m *orders) Step(h *history.History, i int) Verdict {
 		m.ops[k].held, m.ops[k].try = true, false
 		m.keep(func(w way) bool { return w.acquired&bit != 0 })
 	case history.Lost, history.Exceeded, history.Crashed:
-		for j := range m.each() {
+		for j := range bitsOf(m.used) {
 			o := &m.ops[j]
 			if o.client == e.Client && (!o.held || e.Kind != history.Lost || o.object == e.Object) {
 				o.ends = true
@@ -278,7 +279,7 @@ func (m *orders) goOn() {
 	m.unique()
 	for i := 0; i < len(m.ways) && len(m.ways) <= maxOrders; i++ {
 		w := m.ways[i]
-		for k := range m.each() {
+		for k := range bitsOf(m.used) {
 			o, bit := &m.ops[k], uint64(1)<<k
 			if next := w; !o.held && w.acquired&bit == 0 && (w.holder == 0 || w.holder == o.client) {
 				next.holder, next.acquired = o.client, w.acquired|bit
@@ -305,7 +306,7 @@ func (m *orders) add(w way) {
 // excuse notes which TryLocks in progress could be refused at this moment.
 func (m *orders) excuse(w *way) {
 	s := m.queue
-	for k := range m.each() {
+	for k := range bitsOf(m.used) {
 		if o := &m.ops[k]; o.try && (w.holder != 0 && w.holder != o.client || s.contended(o.client)) {
 			w.excused |= 1 << k
 		}
