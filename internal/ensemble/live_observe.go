@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"zksim/internal/wire"
@@ -23,10 +24,10 @@ type observation struct {
 	host    *liveHost
 	taps    []*wire.Tap
 	clients []*live.Client
+	sent    atomic.Int64 // packets
 
 	mu     sync.Mutex  // guards what follows
 	heard  []time.Time // time of the last message of each client, except pings
-	sent   int64       // packets
 	broken error
 }
 
@@ -153,10 +154,8 @@ func (x *observation) tap(i int) *wire.Tap {
 }
 
 func (x *observation) packet(sent bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	if sent {
-		x.sent++
+		x.sent.Add(1)
 	}
 }
 
@@ -206,11 +205,7 @@ func (x *observation) Idle(n int) time.Duration {
 
 // Sent returns how many packets were sent by the clients and by the one that prepared the run, including handshakes and
 // pings.
-func (x *observation) Sent() int64 {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.sent
-}
+func (x *observation) Sent() int64 { return x.sent.Load() }
 
 // Failure returns what has gone wrong so far: a lost connection, or a program that gave up.
 func (x *observation) Failure() error {

@@ -251,7 +251,7 @@ func (x *Gated) looksAt(packet []byte) (*Packet, func()) {
 			t.Packet(false)
 		}
 		p := parseWelcome(packet)
-		return p, func() { t.welcome(p.Session) }
+		return p, func() { t.session.Store(p.Session) }
 	}
 	hear := func() {
 		t.telling.Lock()

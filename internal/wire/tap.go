@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"zksim/model"
 	"zksim/model/history"
@@ -34,24 +35,14 @@ type Tap struct {
 
 	telling sync.Mutex // held while a packet is reported, so that events come one after the other
 
-	mu      sync.Mutex // guards what follows; nothing is called while it is held
-	open    []request
-	session int64
+	session atomic.Int64
+
+	mu   sync.Mutex // guards open; nothing is called while it is held
+	open []request
 }
 
 // Session returns the session that the server has given to the connection; 0: none. It is known only behind a [Gate].
-func (t *Tap) Session() int64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.session
-}
-
-// welcome notes the session.
-func (t *Tap) welcome(session int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.session = session
-}
+func (t *Tap) Session() int64 { return t.session.Load() }
 
 // Open returns how many requests were sent and are not answered yet. It does not wait for Hear.
 func (t *Tap) Open() int {
