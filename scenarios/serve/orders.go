@@ -81,25 +81,13 @@ const (
 
 // orders lists all orders.
 var orders = []order{
-	{"report", []argument{violationArg}, func(_ context.Context, e *Ensemble, f *arguments) (*Judgement, error) {
-		return nil, e.Report(f.Violation)
-	}},
-	{"faults", []argument{planArg}, func(_ context.Context, e *Ensemble, f *arguments) (*Judgement, error) {
-		return nil, e.Strike(f.Plan)
-	}},
-	{"expire", []argument{clientArg, sessionArg}, func(_ context.Context, e *Ensemble, f *arguments) (*Judgement, error) {
-		return nil, e.expireOrdered(f)
-	}},
-	{"stop", []argument{serverArg}, func(_ context.Context, e *Ensemble, f *arguments) (*Judgement, error) {
-		return nil, e.Stop(f.Server)
-	}},
-	{"kill", []argument{serverArg}, func(_ context.Context, e *Ensemble, f *arguments) (*Judgement, error) {
-		return nil, e.Kill(f.Server)
-	}},
-	{"continue", []argument{serverArg}, func(_ context.Context, e *Ensemble, f *arguments) (*Judgement, error) {
-		return nil, e.Continue(f.Server)
-	}},
-	{"elect", nil, func(_ context.Context, e *Ensemble, _ *arguments) (*Judgement, error) { return nil, e.Elect() }},
+	{"report", []argument{violationArg}, does(func(e *Ensemble, f *arguments) error { return e.Report(f.Violation) })},
+	{"faults", []argument{planArg}, does(func(e *Ensemble, f *arguments) error { return e.Strike(f.Plan) })},
+	{"expire", []argument{clientArg, sessionArg}, does((*Ensemble).expireOrdered)},
+	{"stop", []argument{serverArg}, does(func(e *Ensemble, f *arguments) error { return e.Stop(f.Server) })},
+	{"kill", []argument{serverArg}, does(func(e *Ensemble, f *arguments) error { return e.Kill(f.Server) })},
+	{"continue", []argument{serverArg}, does(func(e *Ensemble, f *arguments) error { return e.Continue(f.Server) })},
+	{"elect", nil, does(func(e *Ensemble, _ *arguments) error { return e.Elect() })},
 	{"reset", nil, func(_ context.Context, e *Ensemble, _ *arguments) (*Judgement, error) {
 		j, err := e.Reset()
 		return &j, err
@@ -107,6 +95,11 @@ var orders = []order{
 	{"quiet", []argument{calmArg}, func(ctx context.Context, e *Ensemble, f *arguments) (*Judgement, error) {
 		return nil, e.quietOrdered(ctx, f)
 	}},
+}
+
+// does is an order that waits for nothing and says nothing.
+func does(run func(*Ensemble, *arguments) error) func(context.Context, *Ensemble, *arguments) (*Judgement, error) {
+	return func(_ context.Context, e *Ensemble, f *arguments) (*Judgement, error) { return nil, run(e, f) }
 }
 
 // obey carries out the order in a body.
