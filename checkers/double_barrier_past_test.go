@@ -390,6 +390,12 @@ const entered = begun + `
 	return c1 o1 enter /b/x v7
 	`
 
+// lapsed is the history of an Enter whose session has ended.
+const lapsed = begun + `
+	created c1 /b/x z1
+	deleted c0 /b/x z2
+	`
+
 func TestExitAndRoundsRememberWhatIsRare(t *testing.T) {
 	for _, x := range []struct {
 		checker                  Monitored
@@ -440,6 +446,14 @@ func TestExitAndRoundsRememberWhatIsRare(t *testing.T) {
 			entered + "invoke c3 o3 enter v2",
 			begun + "changed c1 /b/ready z7\nreturn c2 o2 enter /b/x v7\ninvoke c3 o3 enter v2",
 			"invoke c1 o1 leave\nreturn c3 o3 enter /b/y v9"},
+		{Exit{}, "when a znode was made again",
+			lapsed + "changed c3 /b/ready z4\ncreated c1 /b/x z5\ndeleted c1 /b/x z6",
+			lapsed + "created c1 /b/x z3\nchanged c3 /b/ready z4\ndeleted c1 /b/x z6",
+			"return c1 o1 enter /b/x v4\nreturn c2 o2 enter /b/y v4\ninvoke c2 o2 leave\nreturn c2 o2 leave"},
+		{Rounds{}, "when a znode was made again",
+			lapsed + "changed c3 /b/ready z4\ncreated c1 /b/x z5\ndeleted c1 /b/x z6",
+			lapsed + "created c1 /b/x z3\nchanged c3 /b/ready z4\ndeleted c1 /b/x z6",
+			"return c1 o1 enter /b/x v4\nreturn c2 o2 enter /b/y v9"},
 	} {
 		remembersRare(t, x.checker, x.name, x.more, x.right, x.wrong)
 	}

@@ -144,6 +144,46 @@ func TestNobodyHasLeftBeforeAllLeave(t *testing.T) {
 	})
 }
 
+// An Enter whose session has ended made the znode of the same name again.
+func TestAZnodeThatIsMadeAgainIsInLaterRounds(t *testing.T) {
+	const (
+		again = `
+			invoke c1 o1 enter v2
+			created c1 /b/x z1 s11
+			changed c1 /b/ready z2
+			deleted c0 /b/x z3 s11
+			created c1 /b/x z4 s12
+			changed c1 /b/ready z5
+		`
+		former = again + "return c1 o1 enter /b/x v2\n"
+		later  = again + "return c1 o1 enter /b/x v5\n"
+		other  = "invoke c2 o2 enter v2\nreturn c2 o2 enter /b/y v"
+		left   = "\ninvoke c2 o2 leave\nreturn c2 o2 leave"
+	)
+	judge(t, Exit{}, []judgement{
+		{name: "left while it is inside", text: later + other + "5" + left, event: 10,
+			message: "c2 has left round 0x5 while c1 is inside by /b/x"},
+		{name: "it ends as well", text: later + "deleted c0 /b/x z6 s12\n" + other + "5" + left},
+		{name: "it ends as well, before it returns", text: again + "deleted c0 /b/x z6 s12\n" + other + "5" + left +
+			"\nreturn c1 o1 enter /b/x v5"},
+		{name: "it is in a round of the znode that has ended", text: former + other + "2" + left},
+		{name: "nobody knows when the round began", text: again + "return c1 o1 enter /b/x v9\n" + other + "9" + left},
+		{name: "another client makes a znode of that name", text: `
+			invoke c1 o1 enter v2
+			created c1 /b/x z1 s11
+			deleted c0 /b/x z3 s11
+			created c3 /b/x z4 s13
+			changed c1 /b/ready z5
+			return c1 o1 enter /b/x v5
+			` + other + "5" + left},
+	})
+	judge(t, Rounds{}, []judgement{
+		{name: "another round while it is inside", text: later + other + "2", event: 8,
+			message: "c2 entered round 0x2 while c1 is inside 0x5 by /b/x"},
+		{name: "another round after that of the znode that has ended", text: former + other + "5"},
+	})
+}
+
 func TestRoundsHaveTheirOwnMembers(t *testing.T) {
 	judge(t, Rounds{}, []judgement{
 		{name: "two rounds", text: begun + `

@@ -73,7 +73,7 @@ func (m *exits) Hash() uint64 {
 					p += printOf(m.all, z.caller).Uint64(uint64(z.rank))
 				}
 			}
-			calls += p.Uint64(0)
+			calls += p.Uint64(m.rank(y.again))
 		}
 	}
 	return uint64(all.Uint64(uint64(calls)).Uint64(uint64(m.print())))

@@ -13,7 +13,9 @@ import (
 //
 // The operations are called enter and leave. An enter asks for n participants (Value, the same for all). It answers
 // with its own znode (Path) and a number of the round (Value). A session ends when the servers delete (Client 0) the
-// znode, after the call began.
+// znode, after the call began. If the client then makes a znode of the same path, before the answer, the number tells
+// which one is meant. A round that began by the txn that made it, or by a later one, is of the new znode. Any other
+// round is taken for one of the znode that has gone, also if its number is not the zxid of a txn.
 type Rounds struct {
 	// Listed says that a round begins with a txn that writes the names of its members into a znode beside theirs, which
 	// are ephemeral, as in recipes.DoubleBarrier. Then all of these exist at that moment.
@@ -66,7 +68,7 @@ func (m *rounds) Hash() uint64 {
 		p := printOf(m.calls, x.caller).Uint64(uint64(x.need))
 		ended := hash.Hash(0)
 		for _, y := range x.ended {
-			ended += hash.Hash(0).String(y.path)
+			ended += hash.Hash(0).String(y.path).Uint64(m.rank(y.again))
 		}
 		calls += p.Uint64(uint64(ended))
 	}

@@ -26,8 +26,9 @@ type entrance struct {
 
 // ending is a znode that the servers deleted with its session.
 type ending struct {
-	path string
-	at   int
+	path  string
+	at    int
+	again int64 // the zxid at which its client made the next znode of that path; 0: it has not
 }
 
 // stay is one time that a client was inside. What has not happened is at never.
@@ -72,6 +73,7 @@ func (s *stays) step(h *history.History, i int) *stay {
 		s.crash(e.Client)
 	case e.Kind == history.Created:
 		s.znodes = append(s.znodes, znodeOf{e.Path, e.Client})
+		s.again(e)
 	case e.Kind == history.Deleted:
 		if e.Client == 0 {
 			s.end(e.Path, i)
@@ -96,8 +98,8 @@ func (s *stays) enter(e *history.Event, call entrance) *stay {
 	x := stay{caller: callerOf(e), path: e.Path, need: call.need, round: e.Value, rank: s.rankOf(e.Value),
 		leaves: never, out: never, ends: never}
 	for _, y := range call.ended {
-		if y.path == x.path {
-			x.ends = y.at
+		if y.path == x.path && !(y.again != 0 && s.begins(x.round) && x.round >= y.again) {
+			x.ends = min(x.ends, y.at)
 		}
 	}
 	s.all = append(s.all, x)
@@ -107,11 +109,14 @@ func (s *stays) enter(e *history.Event, call entrance) *stay {
 // rankOf returns the rank, among the txns that changed a znode, of the one that gave a round its number; the number
 // itself if none did. Zxids differ between equivalent runs.
 func (s *stays) rankOf(round int64) hash.Hash {
-	if !slices.Contains(s.changes, round) {
+	if !s.begins(round) {
 		return hash.Hash(0).Uint64(uint64(round)).Bool(false)
 	}
 	return hash.Hash(s.changes.rank(round)).Bool(true)
 }
+
+// begins reports whether the number of a round is the zxid of a txn, by which the round began.
+func (s *stays) begins(round int64) bool { return slices.Contains(s.changes, round) }
 
 // crash forgets what a client that has crashed can no longer do.
 func (s *stays) crash(client int32) {
@@ -119,6 +124,19 @@ func (s *stays) crash(client int32) {
 	for k := range s.all {
 		if x := &s.all[k]; x.client == client {
 			x.crashed = true
+		}
+	}
+}
+
+// again notes that a client makes a znode whose path it has had before. Of an Enter in progress that answers with it, a
+// round that began before is of the znode that has ended, and a later one is of the new znode.
+func (s *stays) again(e *history.Event) {
+	for k := range s.calls {
+		x := &s.calls[k]
+		for j := range x.ended {
+			if y := &x.ended[j]; x.client == e.Client && y.path == e.Path && y.again == 0 {
+				y.again = e.Zxid
+			}
 		}
 	}
 }
@@ -134,7 +152,7 @@ func (s *stays) end(path string, i int) {
 	made := slices.IndexFunc(s.znodes, func(x znodeOf) bool { return x.path == path })
 	for k := range s.calls {
 		if x := &s.calls[k]; made < 0 || x.client == s.znodes[made].client {
-			x.ended = append(x.ended, ending{path, i})
+			x.ended = append(x.ended, ending{path: path, at: i})
 		}
 	}
 }
