@@ -96,11 +96,9 @@ func (s *Server) rollback() {
 // after it RuntimeInconsistency. The header says OK either way. But an operation that no multi may have, or that is
 // malformed, fails the multi with MarshallingError in the header and without results.
 func (s *Server) multi(t *Txn, res *Response) {
-	for i := range t.Req.Ops {
-		if r := &t.Req.Ops[i]; !r.Op.InMulti() || s.Like == ZooKeeper39 && r.isUnreadable() {
-			res.Err = MarshallingError
-			return
-		}
+	if s.unreadable(t.Req) {
+		res.Err = MarshallingError
+		return
 	}
 	s.freezeQuotas()
 	s.inMulti = true
@@ -131,6 +129,16 @@ func (s *Server) multi(t *Txn, res *Response) {
 		}
 		res.Results[i] = Response{Op: OpError, Err: code}
 	}
+}
+
+// unreadable reports whether a multi has an operation that it may not have, or that the server cannot read.
+func (s *Server) unreadable(multi *Request) bool {
+	for i := range multi.Ops {
+		if r := &multi.Ops[i]; !r.Op.InMulti() || s.Like == ZooKeeper39 && r.isUnreadable() {
+			return true
+		}
+	}
+	return false
 }
 
 // isUnreadable reports whether a newer ZooKeeper refuses the operation as soon as it reads the multi: a create with

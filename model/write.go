@@ -67,6 +67,27 @@ func (s *Server) creation(r *Request, inMulti bool) (k kind, sequential bool, c 
 	return k, sequential, OK
 }
 
+// FailsAtOnce reports whether a write fails before the leader asks where its session is (PrepRequestProcessor): by what
+// it is, or as a create by its flags or ttl. A multi whose first operation does so fails, too. An empty one is not
+// checked either.
+func (s *Server) FailsAtOnce(r *Request) bool {
+	if r.Op == OpMulti {
+		return len(r.Ops) == 0 || s.unreadable(r) || s.failsAtOnce(&r.Ops[0], true)
+	}
+	return s.failsAtOnce(r, false)
+}
+
+func (s *Server) failsAtOnce(r *Request, inMulti bool) bool {
+	switch r.Op {
+	case OpReconfig, OpDeleteContainer:
+		return true
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL:
+		_, _, code := s.creation(r, inMulti)
+		return code != OK
+	}
+	return false
+}
+
 func (s *Server) create(t *Txn, r *Request, res *Response) Code {
 	k, sequential, code := s.creation(r, t.Req.Op == OpMulti)
 	if code != OK {

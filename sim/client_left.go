@@ -7,9 +7,10 @@ import (
 )
 
 // When a session moves to another server its old connection stays open, as with a real ensemble (seen with 3.8.0).
-// There reads are answered and watches fire; the next write fails, and ends the connection without an answer. At the
-// leader, which knows where the session is, a read ends it as well. Such a connection is a separate client. Its number
-// is above firstLeft, its name is what another connection of the process would have, and no fault strikes it.
+// There reads are answered and watches fire; the next write fails, and ends the connection without an answer, unless
+// the leader refuses it before it looks for the session. At the leader, which knows where the session is, a read ends
+// it as well. Such a connection is a separate client. Its number is above firstLeft, its name is what another
+// connection of the process would have, and no fault strikes it.
 
 // firstLeft is below the numbers of all connections that were left.
 const firstLeft = 1 << 30
@@ -53,13 +54,13 @@ func (c *Client) Move(server int, seen int64, left Far) (*Client, error) {
 func (c *Client) Left() bool { return c.left > 0 }
 
 // fenced reports whether a request on a connection that was left fails because the session is elsewhere. The end of a
-// session and an empty multi are not checked for that (PrepRequestProcessor).
+// session is not checked for that, nor what fails anyway.
 func (c *Client) fenced(r *model.Request) bool {
 	if c.left == 0 || c.w.servers[c.server].deposed {
 		return false
 	}
 	switch {
-	case r.Op == model.OpCloseSession, r.Op == model.OpMulti && len(r.Ops) == 0:
+	case r.Op == model.OpCloseSession, c.w.leader().store.FailsAtOnce(r):
 		return false
 	case r.Op.IsWrite():
 		return true

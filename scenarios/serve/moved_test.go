@@ -44,6 +44,20 @@ var left = []model.Request{
 	{Op: model.OpCheck, Path: "/m", Version: -1},
 	{Op: model.OpMulti, Ops: []model.Request{{Op: model.OpSetData, Path: "/m", Version: -1}}},
 	{Op: model.OpMulti},
+	// These fail before the leader asks where the session is, or only after that.
+	{Op: model.OpCreate, Path: "/never", ACL: open, Flags: 7},
+	{Op: model.OpCreate2, Path: "/never", ACL: open, Flags: -1},
+	{Op: model.OpCreateContainer, Path: "/never", ACL: open, Flags: 7},
+	{Op: model.OpCreateTTL, Path: "/never", ACL: open, Flags: zk.FlagTTL},
+	{Op: model.OpCreateTTL, Path: "/never", ACL: open, Flags: zk.FlagTTL, TTL: 10},
+	{Op: model.OpCreate, Path: "never", ACL: open},
+	{Op: model.OpReconfig, Data: []byte("\x00\x00\x00\x01a" + strings.Repeat("\xff", 16))},
+	{Op: model.OpDeleteContainer, Path: "/m"},
+	{Op: model.OpSetData, Path: "m", Version: -1},
+	{Op: model.OpDelete, Path: "/", Version: -1},
+	{Op: model.OpMulti, Ops: []model.Request{{Op: model.OpCreate, Path: "/n", ACL: open, Flags: 7}, {Op: model.OpCheck}}},
+	{Op: model.OpMulti, Ops: []model.Request{{Op: model.OpCheck, Path: "/m"}, {Op: model.OpCreate, Path: "/n", Flags: 7}}},
+	{Op: model.OpMulti, Ops: []model.Request{{Op: model.OpCheck, Path: "/m"}, {Op: model.OpSetACL, Path: "/m"}}},
 	{Op: model.OpCloseSession},
 }
 
