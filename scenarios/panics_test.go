@@ -1,7 +1,10 @@
 package scenarios_test
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -43,6 +46,41 @@ func TestCodeThatLooksAtARunAndPanicsIsNamed(t *testing.T) {
 			t.Errorf("%s: %s", what, f.fatal)
 		}
 	}
+}
+
+// TestACheckerThatChangesTheHistoryIsNamed has one that sorts the events before another one judges them, and Finally.
+func TestACheckerThatChangesTheHistoryIsNamed(t *testing.T) {
+	sorts := func(h *history.History) {
+		slices.SortStableFunc(h.Events, func(a, b history.Event) int { return cmp.Compare(a.Client, b.Client) })
+	}
+	for name, s := range map[string]scenarios.Scenario{
+		"sorting": {Checkers: []checkers.Checker{sorting(sorts), checkers.Belief{}, checkers.Liveness{}}},
+		"finally": {Finally: func(h *history.History) error { sorts(h); return nil }},
+	} {
+		s.Name, s.Clients = "my/lock", 2
+		s.Program = func(p *scenarios.Process) {
+			o := p.Register(nil)
+			o.Invoke("lock")
+			o.Return("lock", nil)
+			o.Acquired("", 0)
+			p.Step()
+			o.Released()
+		}
+		f := check(t, s, "1-20", "")
+		if !strings.HasPrefix(f.fatal, "my/lock, seed 1: checker "+name+" changes the events of the history that it judges") {
+			t.Errorf("%s: %s", name, f.fatal)
+		}
+	}
+}
+
+// sorting is a checker that changes what it gets.
+type sorting func(h *history.History)
+
+func (sorting) Name() string { return "sorting" }
+func (sorting) Doc() string  { return "" }
+func (f sorting) Check(h *history.History) checkers.Verdict {
+	f(h)
+	return checkers.Verdict{}
 }
 
 // dying is a checker of a user.

@@ -52,8 +52,8 @@ type Scenario struct {
 	Goals    []Goal
 
 	// Finally, if not nil, is one more checker, called "finally". It returns an error that says what is wrong with a run
-	// that has come to rest. It may look at everything that was recorded except steps; the number of an object only tells
-	// it from other objects.
+	// that has come to rest. It may look at everything that was recorded except steps, and change nothing; the number of
+	// an object only tells it from other objects.
 	Finally func(h *history.History) error
 	// Heeds, if not nil, lists what Finally looks at: operations that the program records, and kinds of events, such as
 	// "deleted". Finally is shown no others; with an empty list it is shown only how the run ends. A proof then treats

@@ -3,9 +3,12 @@ package engine
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
+	"zksim/checkers"
 	"zksim/internal/stacks"
+	"zksim/model/history"
 	"zksim/sim"
 )
 
@@ -24,6 +27,40 @@ func Judging(f func()) (m *sim.Misuse) {
 	}()
 	f()
 	return nil
+}
+
+// judgeUnchanged calls judge under Judging. If watched, it returns a misuse if a checker changes the events of the
+// history, as a sort or [slices.DeleteFunc] does: the checkers after it would judge what never happened. It makes a copy
+// of them for that, which not all runs have time for.
+func (s *Scenario) judgeUnchanged(h *history.History, watched bool, judge func(*history.History) checkers.Verdict,
+) (v checkers.Verdict, m *sim.Misuse) {
+	var was []history.Event
+	if watched {
+		was = slices.Clone(h.Events)
+	}
+	if m = Judging(func() { v = judge(h) }); m != nil || !watched || sameEvents(was, h.Events) {
+		return v, m
+	}
+	culprit := "a checker"
+	for _, c := range s.Judges() {
+		h.Events = slices.Clone(was)
+		Judging(func() { c.Check(h) })
+		if !sameEvents(was, h.Events) {
+			culprit = "checker " + c.Name()
+			break
+		}
+	}
+	h.Events = was
+	return v, &sim.Misuse{Message: culprit + " changes the events of the history that it judges, so that others judge what " +
+		"never happened; it must change a copy, as slices.Clone makes"}
+}
+
+// sameEvents reports whether two lists of events are the same, apart from their errors, which may not be comparable.
+func sameEvents(a, b []history.Event) bool {
+	return slices.EqualFunc(a, b, func(x, y history.Event) bool {
+		x.Err, y.Err = nil, nil
+		return x == y
+	})
 }
 
 // JudgePanics begins the message of such a misuse.

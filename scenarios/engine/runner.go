@@ -288,16 +288,14 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	result := Result{Schedule: p, Steps: w.Step(), Hash: w.Hash(), History: w.History}
 	m, misused := err.(*sim.Misuse)
 	if !misused {
-		m = Judging(func() {
-			r.answer()
-			switch {
-			case err != nil:
-			case capped && w.History.Outcome == history.StepLimit:
-				result.Verdict = judgeCapped(s, w.History)
-			default:
-				result.Verdict = s.judge(w.History)
-			}
-		})
+		m = Judging(func() { r.answer() })
+	}
+	if m == nil && err == nil {
+		judge := s.judge
+		if capped && w.History.Outcome == history.StepLimit {
+			judge = func(h *history.History) checkers.Verdict { return judgeCapped(s, h) }
+		}
+		result.Verdict, m = s.judgeUnchanged(w.History, w.Strict || s.Outside != nil, judge)
 	}
 	if m != nil {
 		result.Misuse, err = m, nil
