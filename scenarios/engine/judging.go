@@ -30,8 +30,8 @@ func Judging(f func()) (m *sim.Misuse) {
 }
 
 // judgeUnchanged calls judge under Judging. If watched, it returns a misuse if a checker changes the events of the
-// history, as a sort or [slices.DeleteFunc] does: the checkers after it would judge what never happened. It makes a copy
-// of them for that, which not all runs have time for.
+// history, as a sort or [slices.DeleteFunc] does: the checkers after it would judge what never happened. It copies them
+// for that, which not all runs have time for.
 func (s *Scenario) judgeUnchanged(h *history.History, watched bool, judge func(*history.History) checkers.Verdict,
 ) (v checkers.Verdict, m *sim.Misuse) {
 	var was []history.Event
@@ -51,8 +51,8 @@ func (s *Scenario) judgeUnchanged(h *history.History, watched bool, judge func(*
 		}
 	}
 	h.Events = was
-	return v, &sim.Misuse{Message: culprit + " changes the events of the history that it judges, so that others judge what " +
-		"never happened; it must change a copy, as slices.Clone makes"}
+	return v, &sim.Misuse{Message: culprit + " changes the events of the history that it judges, so that others judge " +
+		"what never happened; it must change a copy, as slices.Clone makes"}
 }
 
 // sameEvents reports whether two lists of events are the same, apart from their errors, which may not be comparable.
