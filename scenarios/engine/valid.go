@@ -66,6 +66,9 @@ func (s *Scenario) sizes() error {
 	for _, n := range s.Servers {
 		err = cmp.Or(err, s.ensemble(n))
 	}
+	if likes := model.Likes(); err == nil && int(s.Like) >= len(likes) {
+		err = fmt.Errorf("Like of %s is %d, expected that of %s", s.Name, s.Like, strings.Join(likes, ", "))
+	}
 	if most := cmp.Or(s.MaxSteps, sim.UsualMaxSteps); err == nil && s.SafetySteps >= most {
 		err = fmt.Errorf("SafetySteps of %s is %d, expected less than the %d of MaxSteps: a run is to come to rest when no "+
 			"more faults strike", s.Name, s.SafetySteps, most)

@@ -44,6 +44,8 @@ var spoilt = []struct {
 		func(s *engine.Scenario) { s.Servers[1] = 2 }},
 	{"the number of servers of my/lock is 1 or 3, not 0",
 		func(s *engine.Scenario) { s.Servers[0] = 0 }},
+	{"Like of my/lock is 77, expected that of zookeeper, keeper, ",
+		func(s *engine.Scenario) { s.Like = 77 }},
 	{"Rounds of my/lock is -5, expected a number from 0 to 1000",
 		func(s *engine.Scenario) { s.Rounds = -5 }},
 	{"Dials of my/lock is -1, expected ",
