@@ -168,7 +168,7 @@ func TestAMeasurementOfCodeThatLeavesTheSimulatorSaysSo(t *testing.T) {
 		row   string
 	}{
 		{"my/napper", func() { time.Sleep(time.Hour) }, "misused</span><p>misuse: c"}, //zksim:ignore this is to be found
-		{"my/leaver", runtime.Goexit, "inconclusive</span><p>the program has ended its goroutine"},
+		{"my/leaver", runtime.Goexit, "inconclusive</span><p>the program, or what judges it, has ended its goroutine"},
 	} {
 		v := variants.All[0]
 		v.Name, v.Program = x.name, func(*herd.Process) { x.wrong() }

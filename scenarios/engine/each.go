@@ -57,7 +57,7 @@ func (e *each) work(ctx context.Context, r *Runner, w *watched) error {
 	running, seed := false, uint64(0)
 	defer func() {
 		if running {
-			e.failed(fmt.Errorf("%s, seed %d: %w", e.Name, seed, errEnded))
+			e.failed(fmt.Errorf("%s, seed %d: %w", e.Name, seed, ErrEnded))
 		}
 	}()
 	for ctx.Err() == nil {

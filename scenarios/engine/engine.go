@@ -271,7 +271,7 @@ func (e *engine) guarded(r *Runner, w *watched, seed uint64) {
 	ended := false
 	defer func() {
 		if !ended {
-			e.die(fmt.Errorf("%s, seed %d: %w", e.Name, seed, errEnded))
+			e.die(fmt.Errorf("%s, seed %d: %w", e.Name, seed, ErrEnded))
 		}
 	}()
 	out, m := e.one(r, seed)

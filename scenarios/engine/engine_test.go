@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -110,15 +111,21 @@ func TestClientCodeThatBlocksIsAnErrorAndNoHang(t *testing.T) {
 	}
 }
 
-func TestClientCodeThatEndsItsGoroutineIsAnError(t *testing.T) {
-	s := engine.Scenario{Name: "test/goexit", Clients: 2, Program: func(p *engine.Process) {
-		p.Step()
-		runtime.Goexit()
-	}}
-	_, err := engine.Run(context.Background(), &s,
-		engine.Options{Seeds: engine.Range{First: 7, Last: 90}, Stuck: 5 * time.Second})
-	if err == nil || !strings.Contains(err.Error(), "the program has ended its goroutine") {
-		t.Error(err)
+// TestCodeThatEndsItsGoroutineIsAnError has a program, and Finally, which may call the Fatal of a test. Nobody can tell
+// afterwards which of them it was.
+func TestCodeThatEndsItsGoroutineIsAnError(t *testing.T) {
+	for name, s := range map[string]engine.Scenario{
+		"program": {Program: func(p *engine.Process) { p.Step(); runtime.Goexit() }},
+		"finally": {Program: func(p *engine.Process) { p.Step() },
+			Finally: func(*history.History) error { runtime.Goexit(); return nil }},
+	} {
+		s.Name, s.Clients = "test/goexit", 2
+		_, err := engine.Run(context.Background(), &s,
+			engine.Options{Seeds: engine.Range{First: 7, Last: 90}, Stuck: 5 * time.Second})
+		if !errors.Is(err, engine.ErrEnded) || !strings.HasPrefix(err.Error(),
+			"test/goexit, seed 7: the program, or what judges it, has ended its goroutine, as ") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

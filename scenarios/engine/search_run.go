@@ -134,7 +134,7 @@ func (x *Searched) runs(
 ) ([]found, error) {
 	all := make([]found, len(level))
 	var turn atomic.Int64
-	ended := found{made: true, err: fmt.Errorf("%s: %w", x.seen.Name, errEnded)}
+	ended := found{made: true, err: fmt.Errorf("%s: %w", x.seen.Name, ErrEnded)}
 	var failed atomic.Bool
 	var wg sync.WaitGroup
 	for _, r := range runners {

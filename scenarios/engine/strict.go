@@ -12,9 +12,9 @@ import (
 	"zksim/sim"
 )
 
-// errEnded says that client code ended the goroutine that runs it.
-var errEnded = errors.New("the program has ended its goroutine, as runtime.Goexit and the FailNow of a test do; " +
-	"it must return, or panic")
+// ErrEnded says that client code, or a checker, a goal or Finally, ended the goroutine that runs it.
+var ErrEnded = errors.New("the program, or what judges it, has ended its goroutine, as runtime.Goexit and the " +
+	"FailNow of a test do; it must return, or panic")
 
 // patience is how long a run that is known to be worthless may go on before it is abandoned.
 const patience = 200 * time.Millisecond
@@ -57,7 +57,7 @@ func (r *Runner) strictly(w *watched, f func() error) error {
 	r.world.Strict, w.turns.target = true, -1
 	w.guard.counted.Store(true)
 	done := make(chan struct{})
-	err := errEnded
+	err := ErrEnded
 	var panicked any
 	go func() {
 		defer close(done)
@@ -76,7 +76,7 @@ func (r *Runner) strictly(w *watched, f func() error) error {
 	if panicked != nil {
 		panic(panicked)
 	}
-	if m := r.world.Misuse(); m != nil && (err == nil || err == errEnded) {
+	if m := r.world.Misuse(); m != nil && (err == nil || err == ErrEnded) {
 		return w.where(m)
 	}
 	return err
@@ -176,7 +176,7 @@ func strictRuns(
 	switch err {
 	case errStopped:
 		err = nil
-	case errEnded:
+	case ErrEnded:
 		err = fmt.Errorf("%s, seed %d: %w", s.Name, w.seed, err)
 	}
 	return runs, err

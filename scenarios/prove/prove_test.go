@@ -237,7 +237,7 @@ func TestClientCodeThatMisbehaves(t *testing.T) {
 		{"exits", func(p *engine.Process) {
 			p.Conn.Exists("/")
 			runtime.Goexit()
-		}, "the program has ended its goroutine", "", false},
+		}, "has ended its goroutine", "", false},
 		{"spins and lets others move", func(p *engine.Process) {
 			for {
 				p.Step()

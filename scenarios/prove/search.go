@@ -251,8 +251,7 @@ func (w *worker) guarded() (err error) {
 				err = &Unstable{w.scenario.Name, fmt.Sprint(r)}
 			}
 		}()
-		err = fmt.Errorf("%s: the program has ended its goroutine, as runtime.Goexit and the FailNow of a test do; it must "+
-			"return, or panic", w.scenario.Name)
+		err = fmt.Errorf("%s: %w", w.scenario.Name, engine.ErrEnded)
 		w.work()
 		err = nil
 	}()
