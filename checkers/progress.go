@@ -45,9 +45,9 @@ func busiest(h *history.History) string {
 		}
 	}
 	if len(busy) == 1 {
-		return "c" + digits(busy[0]) + " goes on without a call"
+		return "c" + digits(busy[0]) + " goes on without a request"
 	}
-	return "a client goes on without a call"
+	return "a client goes on without a request"
 }
 
 // Liveness is the promise that no workload is given up: with the faults over,

@@ -226,18 +226,18 @@ func TestProgressIsMade(t *testing.T) {
 			call c2 existsW /l/a
 			notify c1 child /l`, event: -1, message: "still busy at the step limit: c2 goes on with existsW /l/a"},
 		{name: "busy with itself", text: `Outcome step-limit`, event: -1,
-			message: "still busy at the step limit: a client goes on without a call"},
+			message: "still busy at the step limit: a client goes on without a request"},
 		{name: "busy after others have ended", text: `
 			Outcome step-limit
 			Steps 1000
 			Finished c1 c3 c4 c5 c6 c7 c8 c9
 			call c2 get /l t899
-			call c1 get /l t950`, event: -1, message: "still busy at the step limit: c2 goes on without a call"},
+			call c1 get /l t950`, event: -1, message: "still busy at the step limit: c2 goes on without a request"},
 		{name: "busy after a crash", text: `
 			Outcome step-limit
 			Steps 1000
 			Finished c1 c4 c5 c6 c7 c8 c9
-			crashed c3 t5`, event: -1, message: "still busy at the step limit: c2 goes on without a call"},
+			crashed c3 t5`, event: -1, message: "still busy at the step limit: c2 goes on without a request"},
 		{name: "busy to the end", text: `
 			Outcome step-limit
 			Steps 1000
