@@ -182,7 +182,7 @@ func (w *walk) advance(z Znodes, m moment) Verdict {
 	next := w.writes[w.done]
 	ok, s := w.state.step(next)
 	if !ok {
-		return violated(z, min(next.ret, m.at), "the writes with lower zxids do not explain %s", next)
+		return violated(z, next.ret, "the writes with lower zxids do not explain %s", next)
 	}
 	w.state, w.done = s, w.done+1
 	w.settle()

@@ -359,3 +359,14 @@ func TestAHundredThousandOperationsAreJudged(t *testing.T) {
 		}
 	}
 }
+
+// The answer shows what is wrong, not the one before for which its write had to take place.
+func TestAWrongAnswerToAWriteShowsWhenItComes(t *testing.T) {
+	judge(t, Znodes{}, []judgement{{name: "after a read", text: oneZnode + `
+		invoke c1 o1 set /r "b" n0
+		changed c1 /r "b" z2
+		invoke c2 o2 get /r
+		return c2 o2 get /r "b" n1 z2
+		return c1 o1 set /r n5 z2`, event: 7,
+		message: "the writes with lower zxids do not explain c1's set of /r, which made version 5, mzxid 0x2"}})
+}
