@@ -98,9 +98,9 @@ func (m *watchers) Step(h *history.History, i int) Verdict {
 	case history.Created, history.Changed, history.Deleted:
 		for k := range m.running {
 			w := &m.running[k]
-			w.rested = w.rested && !w.watches(e.Path)
+			w.rested = w.rested && !w.watches(e)
 		}
-		m.stopped = drop(m.stopped, func(w watcher) bool { return w.watches(e.Path) })
+		m.stopped = drop(m.stopped, func(w watcher) bool { return w.watches(e) })
 	case history.Told:
 		if k := find(m.running, callerOf(e)); k >= 0 && tellsState(e) {
 			w := &m.running[k]
@@ -142,8 +142,17 @@ func (m *watchers) invoke(h *history.History, i int) {
 	}
 }
 
-// watches reports whether w watches what a change of path changes.
-func (w *watcher) watches(path string) bool { return path == w.path || parent(path) == w.path }
+// watches reports whether w watches what e changes.
+func (w *watcher) watches(e *history.Event) bool {
+	own, child := e.Path == w.path, parent(e.Path) == w.path
+	switch w.op {
+	case WatchData:
+		return own
+	case WatchChildren:
+		return (own || child) && e.Kind != history.Changed
+	}
+	return child
+}
 
 // judge compares what w has told with the tree.
 func (c Convergence) judge(h *history.History, w *watcher) Verdict {

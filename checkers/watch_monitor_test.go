@@ -341,7 +341,9 @@ func rightInTheEnd(h *history.History) Level {
 		begin := last(h.Events[:i], func(e *history.Event) bool { return e.Object == stop.Object && isWatch(e.Op) })
 		w := h.Events[begin]
 		changed := last(h.Events, func(e *history.Event) bool {
-			return txnOp(e.Kind) != "" && (e.Path == w.Path || strings.HasPrefix(e.Path, w.Path+"/"))
+			own, below := e.Path == w.Path, strings.HasPrefix(e.Path, w.Path+"/")
+			seen := own && (w.Op == WatchData || w.Op == WatchChildren) || below && w.Op != WatchData
+			return txnOp(e.Kind) != "" && seen && (w.Op != WatchChildren || e.Kind != history.Changed)
 		})
 		if calm < 0 || rest < calm || rest < changed {
 			continue

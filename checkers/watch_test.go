@@ -279,3 +279,25 @@ func TestAWatcherTellsOfItsDoubts(t *testing.T) {
 			told c1 o1 data /a z7`},
 	})
 }
+
+// What is not watched may change during the rest.
+func TestWatchersConvergeWhateverElseChanges(t *testing.T) {
+	const tree = `
+		invoke c1 o1 stop
+		Znode /w s0 z7 p6 old
+		Znode /w/a s0 z6
+	`
+	told := "told c1 o1 children /w z4 v1\ntold c1 o1 data /w z5 v1\ncalm\ninvoke c1 o1 rest\n"
+	const data, list = "changed c2 /w z7", "created c2 /w/a z6"
+	judge(t, Convergence{}, []judgement{
+		{name: "data, and a child is made", text: "invoke c1 o1 watch-data /w\n" + told + list + tree, event: 2,
+			message: "c1 was told last the state of /w at zxid 0x5, and 0x7 is the last"},
+		{name: "data, and they change", text: "invoke c1 o1 watch-data /w\n" + told + data + tree},
+		{name: "children, and data change", text: "invoke c1 o1 watch-children /w\n" + told + data + tree, event: 1,
+			message: "c1 was told last the state of /w at zxid 0x4, and 0x6 is the last"},
+		{name: "children, and one is made", text: "invoke c1 o1 watch-children /w\n" + told + list + tree},
+		{name: "data of children, and those of their parent change", text: "invoke c1 o1 watch-cache /w\n" + told + data +
+			tree, event: 6, message: "c1 was told nothing of /w/a, which exists"},
+		{name: "data of children, and one is made", text: "invoke c1 o1 watch-cache /w\n" + told + list + tree},
+	})
+}
