@@ -21,7 +21,7 @@ final class ServeExtension implements BeforeEachCallback, AfterEachCallback {
     private static final String SIMRUN = System.getenv().getOrDefault("SIMRUN", "simrun");
 
     private final String shown;
-    private Path folder;
+    private Path test;
     private Process process;
     private BufferedReader lines;
     private String control;
@@ -32,8 +32,8 @@ final class ServeExtension implements BeforeEachCallback, AfterEachCallback {
     }
 
     /**
-     * Makes a server that records its requests, and writes a page if something is reported. Both go below $ZKSIM_PAGES
-     * or, if that is not set, below target/pages.
+     * Makes a server that records its requests, and writes a page if something is reported. Both have the name of the
+     * test, in a folder below $ZKSIM_PAGES or, if that is not set, below target/pages.
      */
     ServeExtension(String shown) {
         this.shown = shown;
@@ -44,8 +44,10 @@ final class ServeExtension implements BeforeEachCallback, AfterEachCallback {
         List<String> command =
                 new ArrayList<>(List.of(SIMRUN, "serve", "-listen", "127.0.0.1:0", "-control", "127.0.0.1:0"));
         if (!shown.isEmpty()) {
-            folder = Files.createDirectories(Path.of(System.getenv().getOrDefault("ZKSIM_PAGES", "target/pages")));
-            command.addAll(List.of("-o", folder.resolve(shown).toString(), "-record", recording()));
+            Path pages = Path.of(System.getenv().getOrDefault("ZKSIM_PAGES", "target/pages"));
+            // Each test has its own, so that one does not overwrite what another has shown.
+            test = Files.createDirectories(pages.resolve(shown)).resolve(context.getRequiredTestMethod().getName());
+            command.addAll(List.of("-o", test.toString(), "-record", recording()));
         }
         process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         lines = new BufferedReader(new InputStreamReader(process.getInputStream()));
@@ -90,11 +92,11 @@ final class ServeExtension implements BeforeEachCallback, AfterEachCallback {
 
     /** Returns the path of the page about what was reported. */
     Path page() {
-        return folder.resolve(shown).resolve("index.html");
+        return test.resolve("index.html");
     }
 
     private String recording() {
-        return folder.resolve(shown + ".jsonl").toString();
+        return test + ".jsonl";
     }
 
     /** Replays the recorded requests in the simulator, and returns what that prints. */
