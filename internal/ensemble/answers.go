@@ -77,23 +77,16 @@ func (h *liveHost) reads(client int32) func(path string, res *model.Response) {
 	}
 }
 
-// mistold describes an answer to a client about an existing znode that differs from what the txns have made; "" if
-// there is none.
+// mistold describes what a server said about a znode that differs from what the txns have made; "" if nothing does.
 func (p *past) mistold(looks []look) string {
 	for i := range looks {
 		x := &looks[i]
-		if why := p.wrong(x); why != "" {
-			return fmt.Sprintf("c%d was told at zxid 0x%x by a server that it %s", x.client, x.zxid, why)
-		}
-	}
-	return ""
-}
-
-// different describes a znode that in the end differs from what the txns have made; "" if there is none.
-func (p *past) different(looks []look) string {
-	for i := range looks {
-		if why := p.wrong(&looks[i]); why != "" {
+		switch why := p.wrong(x); {
+		case why == "":
+		case x.client == 0:
 			return "in the end a server " + why
+		default:
+			return fmt.Sprintf("c%d was told at zxid 0x%x by a server that it %s", x.client, x.zxid, why)
 		}
 	}
 	return ""

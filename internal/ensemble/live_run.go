@@ -454,7 +454,7 @@ func (x *liveRun) committed(ctx context.Context, looks []look) error {
 	past, contradiction := pastOf(log)
 	groups := groupsOf(&h.history, log, h.root, x.who)
 	x.Store = cmp.Or(ambiguous, contradiction, lost(&h.history, log), past.untrue(&h.history), past.mistold(h.told),
-		past.misjudged(h.wrote), past.different(looks), untold(&h.history, groups, log, h.root))
+		past.misjudged(h.wrote), past.mistold(looks), untold(&h.history, groups, log, h.root))
 	if x.Store != "" {
 		return nil
 	}

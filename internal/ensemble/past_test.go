@@ -167,7 +167,7 @@ func TestAZnodeThatIsNotWhatTheTxnsHaveMadeIsTheStores(t *testing.T) {
 		if want != "" {
 			want = "in the end a server " + want
 		}
-		if got := past.different([]look{x.look}); got != want {
+		if got := past.mistold([]look{x.look}); got != want {
 			t.Errorf("%+v: %q, want %q", x.look, got, want)
 		}
 	}
