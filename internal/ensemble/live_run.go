@@ -225,14 +225,8 @@ func (x *liveRun) quiet() time.Duration {
 
 // collect records the programs that have ended, and returns how many have.
 func (x *liveRun) collect(ended <-chan int) (n int) {
-	for {
-		select {
-		case id := <-ended:
-			x.finished[id] = true
-			continue
-		default:
-		}
-		break
+	for len(ended) > 0 { // nobody else receives
+		x.finished[<-ended] = true
 	}
 	for _, f := range x.finished {
 		if f {
