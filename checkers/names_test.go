@@ -35,23 +35,6 @@ func TestANameBelongsToOneAtATime(t *testing.T) {
 			invoke c2 o2 unregister /n
 			return c2 o2 unregister /n`, event: 3,
 			message: "c2 has unregistered /n, which c1 has registered and not given up"},
-		{name: "one that had it before tries again to give it up", text: registered11 + `
-			invoke c1 o1 unregister /n
-			return c1 o1 unregister: lost
-			invoke c2 o2 register v21
-			return c2 o2 register /n
-			invoke c1 o1 unregister /n
-			return c1 o1 unregister /n`},
-		{name: "and it ends what the other has", text: registered11 + `
-			invoke c1 o1 unregister /n
-			return c1 o1 unregister: lost
-			invoke c2 o2 register v21
-			return c2 o2 register /n
-			invoke c1 o1 unregister /n
-			return c1 o1 unregister /n
-			invoke c3 o3 resolve /n
-			return c3 o3 resolve /n`, event: 9,
-			message: "c3 was told that there is no name /n, which c2 has registered as 21 and not given up"},
 		{name: "another is told that it was given up while it asked", text: registered11 + `
 			invoke c2 o2 unregister /n
 			invoke c1 o1 unregister /n
@@ -87,6 +70,28 @@ func TestANameBelongsToOneAtATime(t *testing.T) {
 			return c1 o1 unregister /n: canceled
 			invoke c2 o2 register v21
 			return c2 o2 register /n`},
+	})
+}
+
+func TestANameIsGivenUpAgainWhenItIsAnothers(t *testing.T) {
+	judge(t, Names{}, []judgement{
+		{name: "one that had it before tries again to give it up", text: registered11 + `
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister: lost
+			invoke c2 o2 register v21
+			return c2 o2 register /n
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister /n`},
+		{name: "and it ends what the other has", text: registered11 + `
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister: lost
+			invoke c2 o2 register v21
+			return c2 o2 register /n
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister /n
+			invoke c3 o3 resolve /n
+			return c3 o3 resolve /n`, event: 9,
+			message: "c3 was told that there is no name /n, which c2 has registered as 21 and not given up"},
 	})
 }
 
