@@ -134,7 +134,12 @@ func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context,
 func (e Env) Yield() { e.c.linger() }
 
 // Go starts f as a coroutine of the same client.
-func (e Env) Go(name string, f func()) { e.c.w.spawn(e.c.here().client, name, f) }
+func (e Env) Go(name string, f func()) {
+	if f == nil {
+		panic("go of nil func value") // as a go statement does, where it stands
+	}
+	e.c.w.spawn(e.c.here().client, name, f)
+}
 
 // Undo starts f as a coroutine of the same client. It need not wait for the requests that Within has given up: the
 // requests of f are behind them in the library's queue.

@@ -137,8 +137,12 @@ func (p *Process) AtRest() { p.host.AtRest(p) }
 func (p *Process) Resource() *Resource { return p.resource }
 
 // Record adds an event of the object to the history: its Kind, and those of Op, Path, Value, Zxid, OK and Err that the
-// kind has.
+// kind has. It panics if the kind is none of those that a recipe or its holder makes, the first of them Invoke and the
+// last Write: what servers and connections do is recorded anyway.
 func (o Object) Record(e history.Event) {
+	if e.Kind > history.Write {
+		panic(fmt.Sprintf("Record of kind %d, expected one of history.Invoke to history.Write", e.Kind))
+	}
 	e.Client, e.Object = int32(o.p.ID), o.id
 	o.p.host.Record(e)
 }
