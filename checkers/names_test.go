@@ -74,21 +74,16 @@ func TestANameBelongsToOneAtATime(t *testing.T) {
 }
 
 func TestANameIsGivenUpAgainWhenItIsAnothers(t *testing.T) {
+	const again = registered11 + `
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister: lost
+			invoke c2 o2 register v21
+			return c2 o2 register /n
+			invoke c1 o1 unregister /n
+			return c1 o1 unregister /n`
 	judge(t, Names{}, []judgement{
-		{name: "one that had it before tries again to give it up", text: registered11 + `
-			invoke c1 o1 unregister /n
-			return c1 o1 unregister: lost
-			invoke c2 o2 register v21
-			return c2 o2 register /n
-			invoke c1 o1 unregister /n
-			return c1 o1 unregister /n`},
-		{name: "and it ends what the other has", text: registered11 + `
-			invoke c1 o1 unregister /n
-			return c1 o1 unregister: lost
-			invoke c2 o2 register v21
-			return c2 o2 register /n
-			invoke c1 o1 unregister /n
-			return c1 o1 unregister /n
+		{name: "one that had it before tries again to give it up", text: again},
+		{name: "and it ends what the other has", text: again + `
 			invoke c3 o3 resolve /n
 			return c3 o3 resolve /n`, event: 9,
 			message: "c3 was told that there is no name /n, which c2 has registered as 21 and not given up"},

@@ -288,7 +288,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	result := Result{Schedule: p, Steps: w.Step(), Hash: w.Hash(), History: w.History}
 	m, misused := err.(*sim.Misuse)
 	if !misused {
-		m = Judging(func() { r.answer() })
+		m = Judging(r.answer)
 	}
 	if m == nil && err == nil {
 		judge := s.judge

@@ -69,17 +69,14 @@ func (c *proveFlags) splitScope(
 		if err != nil {
 			return outcome{}, err
 		}
-		if err := files.Save(c.out, portionName, x.Write); err != nil {
-			why = oneLine(err.Error())
-			c.lose(err) // what was found counts all the same
-		}
+		c.lose(files.Save(c.out, portionName, x.Write)) // what was found counts all the same
 		row := pipeline.RowOf(s, engine.Held, fmt.Sprintf("portion %v: %s, and nothing is violated", part,
 			history.Counted(x.States, "state")))
 		switch x.Outcome {
 		case prove.Violated:
 			row, err = c.report(ctx, a.to(out), sc.Scenario, &r, took)
 		case prove.Inconclusive:
-			why = cmp.Or(why, x.Why)
+			why = x.Why
 			row = pipeline.RowOf(s, engine.Inconclusive, x.Why)
 			fallthrough
 		default:
@@ -93,7 +90,7 @@ func (c *proveFlags) splitScope(
 		c.lose(w.end(broken + ": " + oneLine(err.Error())))
 		return 0, rec.fails(ctx, err)
 	}
-	c.lose(w.end(why))
+	c.lose(w.end(cmp.Or(why, c.unended(ctx))))
 	return c.end(ctx, a, rec, &t, selected, t.summary(1))
 }
 

@@ -144,6 +144,21 @@ func TestAPortionThatCannotBeWrittenLosesNoVerdict(t *testing.T) {
 	}
 }
 
+// A portion that could not write the folder of what refutes it is run again, as a part of check is.
+func TestAPortionWithoutItsFailureIsRunAgain(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, bad())
+	os.Mkdir("part", 0o777)
+	write(t, "part/test.bad", "no folder")
+	r := simrun(t, strings.Fields("prove test/bad -slow-wakes -most 1 -split -shard 1/1 -o part")...)
+	if r.code != exitUsage || !strings.Contains(r.out, "1 scenario: 1 violated\n") {
+		t.Errorf("%+v", r)
+	}
+	if r := simrun(t, "merge", "part", "-undone"); r.out != "1\n" {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A part that is killed leaves no portion, not even that of an earlier run, which may be of another program.
 func TestAPortionOfAnEarlierRunIsGoneWhenAnotherOneBegins(t *testing.T) {
 	t.Chdir(t.TempDir())
