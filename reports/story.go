@@ -62,6 +62,7 @@ const (
 	txnLine    = "txn"
 	beliefLine = "belief"
 	recipeLine = "recipe"
+	choiceLine = "choice"
 	notifyLine = "told"
 	wastedLine = "wasted"
 	lostLine   = "lost"
@@ -164,7 +165,11 @@ func story(f *Failure, n *names) []passage {
 			step := &f.Trace.Steps[i-1]
 			p.Name = step.Name
 			if step.Did != "" {
-				p.Lines = append(p.Lines, line{Text: step.Did, Client: clientOf(step.Name)})
+				l := line{Text: step.Did, Client: clientOf(step.Name)}
+				if strings.HasPrefix(step.Name, "choose ") { // what comes next follows from it
+					l.Class = choiceLine
+				}
+				p.Lines = append(p.Lines, l)
 			}
 		}
 		for ; next < len(h.Events) && int(h.Events[next].Step) <= i; next++ {

@@ -45,7 +45,7 @@ func (p *PCT) Seed(seed uint64) {
 
 // Choose implements [Chooser].
 func (p *PCT) Choose(w *World) (Transition, bool, error) {
-	if w.calm {
+	if w.calm || w.choosing != nil { // a number is not an actor
 		return p.Random.Choose(w)
 	}
 	if t, strikes := p.strike(w, p.next()); strikes {

@@ -83,6 +83,10 @@ func (d *Timed) Choose(w *World) (Transition, bool, error) {
 		}
 		d.begin(w)
 	}
+	if w.choosing != nil {
+		d.Times = append(d.Times, d.now)
+		return d.Random.Choose(w)
+	}
 	d.plan()
 	for len(d.queue) > 0 {
 		next := d.queue[0]

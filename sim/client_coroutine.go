@@ -22,6 +22,7 @@ const (
 	calling  // waits for the answer to req
 	awaiting // waits for one of chans, or for ctx
 	sleeping // waits for a timer, or for ctx
+	choosing // waits for a number; see Env.Choose
 	lost     // cannot be ended, see die
 )
 
@@ -38,17 +39,18 @@ type coroutine struct {
 	slow   bool // it continues, or begins, when it likes; see World.Prompt
 	woken  bool // it waited for an event, its context, a request that failed with the connection, or a slow answer
 
-	req    request
-	ctx    context.Context
-	within context.Context // of the request that it makes; nil: it waits as long as that takes
-	left   bool            // the request was given up; see Env.Within
-	chans  []<-chan zk.Event
-	timer  timer
-	got    int // result of awaiting: index of the channel, or -1 for ctx
-	event  zk.Event
-	scope  *scope // where it notes what it sees
-	base   *scope // the outermost of its own scopes; nil: it has none
-	title  uint64 // hash of its name
+	req     request
+	ctx     context.Context
+	within  context.Context // of the request that it makes; nil: it waits as long as that takes
+	left    bool            // the request was given up; see Env.Within
+	chans   []<-chan zk.Event
+	timer   timer
+	options int // how many numbers there are to choose from
+	got     int // result of awaiting: index of the channel, or -1 for ctx; of choosing: the number
+	event   zk.Event
+	scope   *scope // where it notes what it sees
+	base    *scope // the outermost of its own scopes; nil: it has none
+	title   uint64 // hash of its name
 
 	fn    func()
 	next  func() (struct{}, bool)
@@ -135,6 +137,9 @@ func (g *coroutine) park(s status) {
 func (g *coroutine) kill() {
 	c := g.client
 	g.killed = true
+	if c.w.choosing == g {
+		c.w.choosing = nil
+	}
 	c.w.removeTimer(&g.timer)
 	if g.begun {
 		g.resume()

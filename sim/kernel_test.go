@@ -54,6 +54,7 @@ func TestADeadProcessDoesNothingMore(t *testing.T) {
 			func() { env.Go("late", func() {}) },
 			func() { env.WithTimeout(context.Background(), time.Second) },
 			func() { env.Await(context.Background(), nil) },
+			func() { env.Choose(2) },
 			func() { k.Close() },
 			func() { k.State() },
 		} {

@@ -96,6 +96,8 @@ func (g *coroutine) hashed(h hash.Hash) hash.Hash {
 	switch g.status {
 	case sleeping:
 		return hashContext(h, g.ctx)
+	case choosing:
+		return h.Int(int64(g.options))
 	default:
 		return h
 	case awaiting:

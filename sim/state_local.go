@@ -58,7 +58,7 @@ func (w *World) Opening() (list []Transition) {
 // what the servers have applied.
 func (w *World) Local(t Transition) bool {
 	switch t.Kind {
-	case Run, Deliver, Round, Resume, Undelay:
+	case Run, Deliver, Round, Resume, Undelay, Choose:
 		return true
 	case Connect:
 		return len(w.servers) == 1
@@ -75,6 +75,9 @@ func (c *Client) Served() bool { return c.served }
 // compared to messages. With slowWakes, code woken by an event, the end of its context, or a lost connection also
 // continues when it likes.
 func (w *World) Prompt(slowWakes bool) (Transition, bool) {
+	if w.choosing != nil {
+		return Transition{}, false
+	}
 	for _, c := range w.clients {
 		if c.paused {
 			continue

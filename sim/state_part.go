@@ -32,6 +32,7 @@ type Part struct {
 	down      []Parcel
 	seat      seat
 	orphaned  bool // a session goes on that its library no longer has
+	options   int  // how many numbers code can get that has asked for one; 0: none has
 
 	key   uint64 // hash of all that
 	core  uint64 // of all except what is on its way
@@ -147,10 +148,13 @@ func (c *Client) Part(p *Part) {
 	}
 	p.live, p.auth, p.closed = true, c.conn.Auth, c.closed
 	p.seat, p.orphaned = c.seat(), len(c.orphans) > 0
-	p.leaves, p.calls = false, false
+	p.leaves, p.calls, p.options = false, false, 0
 	for _, g := range c.coroutines {
-		if g.status == calling {
+		switch g.status {
+		case calling:
 			p.calls, p.leaves = true, p.leaves || g.within != nil
+		case choosing:
+			p.options = g.options
 		}
 	}
 	p.caller = uint64(hashIdentities(hash.Hash(0).Int(int64(c.id)).Int(c.session), c.conn.Auth))

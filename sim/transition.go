@@ -29,11 +29,12 @@ const (
 	Disown                 // server Arg, a deposed leader, tells a client that its session has expired
 	Lapse                  // a session ends at last whose client was told that it had, or was given another one
 	Late                   // what was sent in such a session before is executed
+	Choose                 // the code of a client, which has asked for a number, gets Arg; see [Env.Choose]
 	FirstFault Kind = 32
 )
 
 var verbs = [...]string{"run", "deliver", "serve", "round", "connect", "resume", "undelay", "expire", "replicate",
-	"thaw", "tick", "calm", "reap", "stepdown", "disown", "lapse", "late"}
+	"thaw", "tick", "calm", "reap", "stepdown", "disown", "lapse", "late", "choose"}
 
 // IsVerb reports whether the name of a transition that is no fault begins with this word.
 func IsVerb(word string) bool { return slices.Contains(verbs[:], word) }
@@ -64,6 +65,8 @@ func (w *World) AppendName(buf []byte, t Transition) []byte {
 		}
 	case Connect, Replicate, Thaw, StepDown, Disown:
 		buf = strconv.AppendUint(append(buf, " s"...), uint64(t.Arg)+1, 10)
+	case Choose:
+		buf = strconv.AppendUint(append(buf, ' '), uint64(t.Arg), 10)
 	default:
 		if t.Kind >= FirstFault && t.Arg > 0 {
 			buf = strconv.AppendUint(append(buf, " s"...), uint64(t.Arg), 10)
@@ -79,6 +82,10 @@ func (w *World) Name(t Transition) string { return string(w.AppendName(nil, t)) 
 // next step. It is empty only at the end of the run.
 func (w *World) Normal() []Transition {
 	list := w.normal[:0]
+	if g := w.choosing; g != nil && (w.calm || w.Step() < w.SafetySteps) {
+		w.normal = appendChoices(list, g.client.id, g.options)
+		return w.normal
+	}
 	for _, c := range w.clients {
 		if c.stale || !c.connected || len(c.owed) > 0 || len(c.orphans) > 0 {
 			c.moves = c.enabled(c.moves[:0])
@@ -185,7 +192,7 @@ func (c *Client) enabled(list []Transition) []Transition {
 // Faults returns the faults that the injector could inject now; none once calm, or once SafetySteps is reached. The
 // slice is valid until the next step.
 func (w *World) Faults() []Transition {
-	if w.calm || w.injector == nil || w.Step() >= w.SafetySteps {
+	if w.calm || w.injector == nil || w.choosing != nil || w.Step() >= w.SafetySteps {
 		return nil
 	}
 	w.faults = w.injector.Enabled(w, w.faults[:0])
@@ -238,6 +245,8 @@ func (w *World) apply(t Transition) {
 		c.lapse(0)
 	case Late:
 		c.serveOrphan()
+	case Choose:
+		w.chosen(int(t.Arg))
 	default:
 		w.recordFault(t)
 		w.injector.Apply(w, t)

@@ -131,6 +131,7 @@ type World struct {
 	calm     bool
 	panicked string
 	misuse   *Misuse
+	choosing *coroutine   // that has asked for a number; nil: none
 	strays   chan *Misuse // reported by goroutines that the world does not know
 	looking  bool         // at a context
 	made     int          // coroutines so far

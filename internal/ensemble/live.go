@@ -191,6 +191,7 @@ func dial(ctx context.Context, o LiveOptions, opt live.Options) (*live.Client, e
 
 // liveHost connects the processes with a real ensemble.
 type liveHost struct {
+	engine.Draws
 	root     string
 	resource engine.Resource
 	ctx      context.Context          // for interruptible operations

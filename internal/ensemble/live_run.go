@@ -62,7 +62,8 @@ type liveRun struct {
 // newLiveRun returns a run that has not started.
 func newLiveRun(s *engine.Scenario, o LiveOptions) *liveRun {
 	o = o.withDefaults(s)
-	x := &liveRun{host: &liveHost{rests: newRests()}, scenario: s, o: o, diary: nemesis.NewDiary()}
+	host := &liveHost{Draws: engine.Draws{Seed: o.Seed}, rests: newRests()}
+	x := &liveRun{host: host, scenario: s, o: o, diary: nemesis.NewDiary()}
 	x.host.history.Reset(o.Clients)
 	x.Plan = nemesis.Draw(o.Faults, o.Seed)
 	return x

@@ -50,7 +50,8 @@ var banned = []struct{ why, names string }{
 
 // What is wrong with random numbers that only the machine decides.
 const (
-	isRandom = "draws what no seed of the simulator decides; use Env.UUID for names, or rand.New with a fixed seed"
+	isRandom = "draws what no seed of the simulator decides; use Process.Choose, Env.UUID for names, or rand.New with " +
+		"a fixed seed"
 	isSecret = "draws what no seed of the simulator decides; use Env.UUID"
 )
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -41,6 +42,7 @@ type Host interface {
 	Fail(p *Process, why error)
 	Step(p *Process)
 	AtRest(p *Process)
+	Choose(p *Process, n int) int
 	Dial(p *Process) (*Process, error)
 }
 
@@ -132,6 +134,22 @@ func (p *Process) Dial() (*Process, error) { return p.host.Dial(p) }
 // recorded for the judges ([checkers.ToldRest]). On a real ensemble AtRest waits a few seconds at most, and records
 // nothing if something still goes on by then.
 func (p *Process) AtRest() { p.host.AtRest(p) }
+
+// Choose returns a number from 0 to n-1, 1 <= n <= 65,536, and leaves open which one. In the simulator that is decided
+// like the order of events: a seed draws it, a schedule says it, as in "choose c1 2", and exhaustive search tries every
+// number. Choose(2) is the "either ... or" of a model. With unmodified code, and on a real ensemble, a seed draws it.
+//
+//	if p.Choose(2) == 0 {
+//		err = l.Unlock(ctx)
+//	} else {
+//		p.Conn.Close()
+//	}
+func (p *Process) Choose(n int) int {
+	if n < 1 || n > math.MaxUint16+1 {
+		panic(fmt.Sprintf("Process.Choose(%d), expected a number from 1 to %d", n, math.MaxUint16+1))
+	}
+	return p.host.Choose(p, n)
+}
 
 // Resource returns the resource that the scenario's locks guard. It is outside of ZooKeeper, and all clients share it.
 func (p *Process) Resource() *Resource { return p.resource }

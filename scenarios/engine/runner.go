@@ -389,6 +389,8 @@ func (h *simHost) AtRest(p *Process) {
 	h.Record(history.Event{Kind: history.Told, Client: int32(p.ID), Op: checkers.ToldRest})
 }
 
+func (h *simHost) Choose(p *Process, n int) int { return p.own.(hearingEnv).Choose(n) }
+
 func (h *simHost) Dial(p *Process) (*Process, error) {
 	c := h.world.Clients()[p.ID-1].Dial()
 	q := *p

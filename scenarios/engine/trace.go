@@ -126,6 +126,8 @@ func (t *tracer) before(x sim.Transition) string {
 	case sim.Late:
 		return fmt.Sprintf("the servers execute %s, which %s sent in an earlier session, before they were cut off from it",
 			requestText(c.Straggling()), c.Name())
+	case sim.Choose:
+		return fmt.Sprintf("%s chooses %d", c.Name(), x.Arg)
 	case sim.Reap:
 		return "the leader deletes a container or ttl znode that is due"
 	}

@@ -34,14 +34,15 @@ const (
 	queues // channels that code makes itself
 	dials
 	loops
+	choices
 	elections // only where it is asked for: there are too many states to compare outcomes
-	subjects  = 23
+	subjects  = 24
 )
 
 // subjectNames are the names of the subjects.
 var subjectNames = [subjects + 1]string{"watches", "acls", "multis", "sequences", "ends", "sessions", "times", "timers",
 	"cancels", "goroutines", "pieces", "zxids", "numbers", "resource", "names", "closes", "conditions", "protected",
-	"quotas", "rests", "queues", "dials", "loops", "elections"}
+	"quotas", "rests", "queues", "dials", "loops", "choices", "elections"}
 
 // generator makes a program.
 type generator struct {
@@ -184,15 +185,15 @@ func (g *generator) statement() []stmt {
 		subject int
 		make    func() []stmt
 	}
-	choices := []choice{{0, g.plain}, {0, g.plain}, {watches, g.watch}, {watches, g.wait}, {acls, g.acl},
+	all := []choice{{0, g.plain}, {0, g.plain}, {watches, g.watch}, {watches, g.wait}, {acls, g.acl},
 		{multis, g.multi}, {sequences, g.sequence}, {ends, g.mortal}, {sessions, g.session}, {times, g.time},
 		{timers, g.timer}, {timers, g.wait}, {timers, g.within},
 		{cancels, g.cancel}, {cancels, g.within}, {goroutines, g.goroutine}, {pieces, g.piece},
 		{zxids, g.zxid}, {numbers, g.number}, {resource, g.access}, {names, g.name}, {closes, g.close},
 		{conditions, g.condition}, {protected, g.protect}, {protected, g.multi}, {quotas, g.quota},
-		{rests, g.rest}, {queues, g.queue}, {queues, g.wait}, {dials, g.dial}, {loops, g.loop}}
+		{rests, g.rest}, {queues, g.queue}, {queues, g.wait}, {dials, g.dial}, {loops, g.loop}, {choices, g.choose}}
 	for {
-		if c := pick(g, choices...); c.subject == 0 || g.has(c.subject) {
+		if c := pick(g, all...); c.subject == 0 || g.has(c.subject) {
 			if list := c.make(); list != nil {
 				return list
 			}
@@ -244,7 +245,7 @@ func (g *generator) data() string {
 		return fmt.Sprint(1 + g.IntN(2))
 	}
 	fields := []string{".data", ".data+1", ".text", ".version"}
-	if g.has(zxids | numbers) {
+	if g.has(zxids | numbers | choices) {
 		fields = append(fields, ".m", ".c", ".n", ".n")
 	}
 	return pick(g, g.regs...) + pick(g, fields...)
@@ -554,6 +555,8 @@ func (g *generator) access() []stmt {
 }
 
 func (g *generator) name() []stmt { return g.to("uuid") }
+
+func (g *generator) choose() []stmt { return g.to("choose", 1+g.IntN(3)) }
 
 func (g *generator) close() []stmt {
 	if g.left == 0 || g.chance(2) {

@@ -302,6 +302,8 @@ func (m *machine) other(op string, a []string, x *register) bool {
 		for i := range m.reg(a[0]).acl {
 			m.reg(a[0]).acl[i].Perms = 0
 		}
+	case "choose":
+		x.n = int64(m.Choose(int(m.version(a[0]))))
 	case "uuid":
 		x.text = m.Env.UUID()[:6]
 	case "within":

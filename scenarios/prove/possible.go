@@ -13,6 +13,17 @@ import (
 // because the runs with clients exchanged are explored elsewhere. ok is false if it is unknown what can happen and
 // there is no world in that state to look at. The list is valid until the next call.
 func (w *worker) possible(x *state, world *sim.World) (all []sim.Transition, mirrored, ok bool) {
+	all = w.list[:0]
+	for _, c := range x.clients {
+		all = c.AppendChoices(all)
+	}
+	if len(all) > 0 {
+		w.busy, w.list = true, all
+		if w.reverse {
+			slices.Reverse(all)
+		}
+		return all, false, true
+	}
 	if !w.scope.Offline && slices.ContainsFunc(x.clients, func(c *sim.Part) bool { return !c.Begun() }) {
 		if world == nil {
 			return nil, false, false

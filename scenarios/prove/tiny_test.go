@@ -100,6 +100,22 @@ var tinies = []tiny{
 		_, err := p.Conn.Create("/d/x", []byte{byte(p.ID)}, 0, world)
 		say(o, "%v", err)
 	}},
+	{name: "choose", least: 12, program: func(p *engine.Process) {
+		o := register(p)
+		if p.ID == 1 {
+			say(o, "%d", p.Choose(3)+10*p.Choose(2))
+			p.Conn.Set("/d", []byte("x"), -1)
+			return
+		}
+		data, _, _ := p.Conn.Get("/d")
+		say(o, "%s", data)
+	}},
+	{name: "choose-and-cut", faults: "disconnect=1", least: 3, program: func(p *engine.Process) {
+		o := register(p)
+		if p.ID == 1 && p.Choose(2) > 0 {
+			say(o, "%v", p.Conn.Delete("/w", -1))
+		}
+	}},
 	{name: "write-read", least: 3, program: func(p *engine.Process) {
 		o := register(p)
 		p.Conn.Set("/d", []byte(fmt.Sprint("c", p.ID)), -1)

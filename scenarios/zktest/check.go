@@ -58,6 +58,7 @@ const afterwards = time.Minute
 
 // host is the backend of the processes of a scenario, and of the objects of unmodified code.
 type host struct {
+	engine.Draws
 	c        *Cluster
 	resource engine.Resource
 

@@ -3,6 +3,7 @@ package zktest_test
 import (
 	"context"
 	"flag"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -140,4 +141,16 @@ var asleep = map[string]string{
 	"members/not-ours":            "it needs a deposed leader that takes a session of a simulated client for expired",
 	"members/few-joins":           "it needs a deposed leader that takes a session of a simulated client for expired",
 	"semaphore/nearest-lease":     "nobody tells here when nothing but time can pass",
+}
+
+// TestASeedChooses: over the runs of a check, a program gets each number.
+func TestASeedChooses(t *testing.T) {
+	zktest.Check(t, scenarios.Scenario{Name: "test/chooses", Doc: "clients choose", Clients: 2,
+		Program: func(p *scenarios.Process) {
+			n := p.Choose(3)
+			_, err := p.Conn.Create(p.Path(fmt.Sprint("/", p.ID, n)), nil, 0, open)
+			for want := range 3 {
+				p.Sometimes(fmt.Sprint(want), n == want && err == nil)
+			}
+		}})
 }

@@ -422,7 +422,7 @@ func bubble(t *testing.T, w *sim.World, steps *atomic.Int64, code func(c *Cluste
 		turns.Seed(w.Order)
 		c := &Cluster{world: w, begin: time.Now(), level: slices.Repeat([]time.Time{time.Now()}, len(w.Stores())),
 			kept: time.Now(), poke: make(chan struct{}, 1), steps: steps}
-		c.host = &host{c: c}
+		c.host = &host{Draws: engine.Draws{Seed: w.Order}, c: c}
 		w.SetOutside(driver{c})
 		err = c.run(code, run)
 		ended = true

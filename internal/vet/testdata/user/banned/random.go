@@ -10,7 +10,7 @@ import (
 
 func draws(env recipes.Env) {
 	_ = rand1()            // the finding is in rand1
-	_ = old.Intn(6)        // want `^math/rand.Intn draws what no seed of the simulator decides; use Env.UUID for names, or rand.New with a fixed seed$`
+	_ = old.Intn(6)        // want `^math/rand.Intn draws what no seed of the simulator decides; use Process.Choose, Env.UUID for names, or rand.New with a fixed seed$`
 	old.Shuffle(1, nil)    // want `^math/rand.Shuffle draws`
 	_, _ = rand.Read(nil)  // want `^crypto/rand.Read draws what no seed of the simulator decides; use Env.UUID$`
 	_ = rand.Reader        // want `^crypto/rand.Reader draws`
