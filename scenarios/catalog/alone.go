@@ -28,10 +28,10 @@ func (a alone) is(holds bool, sentence string, args ...any) {
 	a.p.Always(fmt.Sprintf(sentence, args...), holds)
 }
 
-// draw returns a number from 0 to n-1, which the seed decides.
-func (a alone) draw(n int) int {
-	drawn, _ := strconv.ParseInt(a.p.Env.UUID()[:2], 16, 0)
-	return int(drawn) % n
+// apart runs a part of a program that leaves nothing to what comes after it.
+func (a alone) apart(part func(a alone)) {
+	defer recipes.Forget(a.p.Env)()
+	part(a)
 }
 
 // canceled is a context that is done.
@@ -385,9 +385,10 @@ func (a alone) squatted(n *recipes.Names, last string) {
 	}
 }
 
-// aloneScenario is what alone scenarios have in common.
+// aloneScenario is what alone scenarios have in common. Each round is one of the parts, so a proof with one round is
+// about all of them.
 func aloneScenario(name, doc string, parts ...func(a alone)) engine.Scenario {
-	return engine.Scenario{Name: name, Doc: doc, Clients: 1, Rounds: 1, Servers: []int{1, 3},
+	return engine.Scenario{Name: name, Doc: doc, Clients: 1, Rounds: len(parts), Servers: []int{1, 3},
 		SafetySteps: 4000, MaxSteps: 8000, Setup: foreign("/refusals-1"),
 		Program: func(p *engine.Process) {
 			if p.ID > 1 {
@@ -395,9 +396,9 @@ func aloneScenario(name, doc string, parts ...func(a alone)) engine.Scenario {
 			}
 			a := alone{refused{p: p, dir: p.Path("/refusals-1")}}
 			a.create(a.path("begun"), "") // there is a session: without one, the outcome of a put may be unknown
-			first := a.draw(len(parts))
-			for i := range parts { // the first one gets most of the faults
-				parts[(first+i)%len(parts)](a)
+			first := p.Choose(len(parts)) // it gets most of the faults
+			for i := range min(p.Rounds, len(parts)) {
+				a.apart(parts[(first+i)%len(parts)])
 			}
 		},
 		Faults: faults.Contract().Except("cancel", "watch-delay", "expire", "learn-late", "expiry-lag", "late-request",

@@ -25,15 +25,15 @@ func onTwoConnections(p *engine.Process) {
 	if !ok {
 		return
 	}
-	if q := *other.p; first.draw(2) > 0 {
+	if q := *other.p; p.Choose(2) > 0 {
 		q.Conn = unsynced{q.Conn}
 		other.p = &q
 	}
 	a := twofold{first, other}
 	parts := []func(name string){a.counted, a.named, a.configured, a.flagged, a.queued, a.ranked, a.worked,
 		a.revoked, a.led, a.decided}
-	for i := range 7 {
-		parts[a.draw(len(parts))](a.path(fmt.Sprint("part-", i)))
+	for i := range p.Rounds {
+		parts[a.p.Choose(len(parts))](a.path(fmt.Sprint("part-", i)))
 	}
 	other.p.Conn.Close()
 }
@@ -241,7 +241,7 @@ func (a twofold) decided(dir string) {
 
 var elsewhereScenarios = []engine.Scenario{{
 	Name: "recipes/elsewhere", Doc: "what one connection was told is so on another, while leaders are deposed",
-	Clients: 1, Dials: 1, Servers: []int{3}, SafetySteps: 3000, MaxSteps: 8000,
+	Clients: 1, Rounds: 7, Dials: 1, Servers: []int{3}, SafetySteps: 3000, MaxSteps: 8000,
 	Setup: []model.Request{engine.Mkdir("/dir")}, Program: onTwoConnections, Faults: faults.MustParse("depose=12 elect=2"),
 	Checkers: orderly,
 }}

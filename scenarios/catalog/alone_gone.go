@@ -22,13 +22,13 @@ func givesUp(things ...func(a givingUp)) func(p *engine.Process) {
 			return
 		}
 		a := givingUp{alone{refused{p: p, dir: p.Path("/dir")}}, new(int)}
-		for round := range 6 {
+		for round := range p.Rounds {
 			q := p
-			if a.draw(2) > 0 {
+			if a.p.Choose(2) > 0 {
 				q = leisurely(p)
 			}
 			a.p, a.after = counting(q, a.undoing), fmt.Sprint("-", round)
-			things[a.draw(len(things))](a)
+			things[a.p.Choose(len(things))](a)
 		}
 	}
 }
@@ -64,7 +64,7 @@ type givingUp struct {
 // keeps waits for a while, but no longer than its session lasts.
 func (a givingUp) keeps() {
 	session := a.p.Conn.SessionID()
-	for n := a.draw(100); n > 0 && a.p.Conn.SessionID() == session; n-- {
+	for n := a.p.Choose(100); n > 0 && a.p.Conn.SessionID() == session; n-- {
 		a.p.Step()
 	}
 }
@@ -73,7 +73,7 @@ func (a givingUp) keeps() {
 func (a givingUp) gives(call string, x znodeOwner, give func(ctx context.Context) error) {
 	a.keeps()
 	own := x.Znodes()
-	if a.draw(2) > 0 {
+	if a.p.Choose(2) > 0 {
 		a.fine(give(background), call)
 	} else {
 		a.with(context.Canceled, give(canceled()), call+" with a context that is done")
@@ -86,7 +86,7 @@ func (a givingUp) gives(call string, x znodeOwner, give func(ctx context.Context
 func (a givingUp) hurry(steps int) (ctx context.Context, hurried func() error) {
 	ctx, cancel := context.WithCancel(background)
 	hurried = a.background("hurry", func(context.Context) error {
-		workload.Steps(a.p, a.draw(steps))
+		workload.Steps(a.p, a.p.Choose(steps))
 		cancel()
 		return nil
 	})
@@ -202,7 +202,7 @@ func (a givingUp) givesUpName() {
 	}
 	ends := func(c *recipes.Transaction) {
 		for _, t := range []*recipes.Transaction{at("x"), c} {
-			workload.Steps(a.p, a.draw(8))
+			workload.Steps(a.p, a.p.Choose(8))
 			_, err := t.Finish(background)
 			a.fine(err, "Transaction.Finish")
 			a.fine(t.Forget(background), "Transaction.Forget")
@@ -246,7 +246,7 @@ func (a givingUp) givesUpItem() {
 	names, _, _ := a.p.Conn.Children(items)
 	deleted := false
 	operator := a.background("operator", func(context.Context) error {
-		workload.Steps(a.p, a.draw(16))
+		workload.Steps(a.p, a.p.Choose(16))
 		for _, name := range names {
 			deleted = a.p.Conn.Delete(items+"/"+name, -1) == nil
 		}
@@ -261,7 +261,7 @@ func (a givingUp) givesUpItem() {
 func (a givingUp) opensForCertain() {
 	path := a.path("barrier")
 	b := recipes.NewBarrier(a.p.Conn, a.p.Env, path, recipes.BarrierOptions{})
-	if a.draw(4) > 0 {
+	if a.p.Choose(4) > 0 {
 		a.fine(b.Hold(background), "Barrier.Hold")
 		a.fine(b.Release(background), "Barrier.Release")
 	}
@@ -301,7 +301,7 @@ func (a givingUp) takesInHaste() {
 }
 
 func goneScenario(s engine.Scenario) engine.Scenario {
-	s.Clients, s.Servers, s.SafetySteps, s.MaxSteps = 1, []int{3}, 3000, 8000
+	s.Clients, s.Rounds, s.Servers, s.SafetySteps, s.MaxSteps = 1, 6, []int{3}, 3000, 8000
 	s.Setup = []model.Request{engine.Mkdir("/dir")}
 	s.Checkers = orderly
 	return s

@@ -191,6 +191,10 @@ func (a alone) taken() {
 	}
 }
 
+// unforgetting is an environment without [recipes.Hints], for a recipe on a connection that remembers something: the
+// recipe cannot say that it keeps that.
+type unforgetting struct{ recipes.Env }
+
 // between is a connection on which something happens before a folder is listed or a znode in it is read.
 type between struct {
 	recipes.Conn
@@ -223,7 +227,7 @@ func (a alone) tookAway() {
 		a.create(conn.folder+"/2", "two")
 		conn.do = func() {}
 	}
-	w := known(a.p, recipes.NewWorker(conn, a.p.Env, dir, recipes.PoolOptions{}))
+	w := known(a.p, recipes.NewWorker(conn, unforgetting{a.p.Env}, dir, recipes.PoolOptions{}))
 	var next recipes.Assignment
 	waits := a.background("worker", func(ctx context.Context) (err error) {
 		next, err = w.Next(ctx)
@@ -249,7 +253,7 @@ func (a alone) neverEmpty() {
 		a.fine(other.Put(background, []byte{n}, uint16(n)), "PriorityQueue.Put")
 	}
 	put()
-	last := 2 + byte(a.draw(3))
+	last := 2 + byte(a.p.Choose(3))
 	conn := &between{a.p.Conn, dir + "/claims", func() {
 		if n < last {
 			put()
@@ -258,7 +262,7 @@ func (a alone) neverEmpty() {
 			a.p.Register(item.Znodes)
 		}
 	}}
-	data, err := recipes.NewPriorityQueue(conn, a.p.Env, dir, recipes.QueueOptions{}).TryTake(background)
+	data, err := recipes.NewPriorityQueue(conn, unforgetting{a.p.Env}, dir, recipes.QueueOptions{}).TryTake(background)
 	a.is(err == nil && bytes.Equal(data, []byte{last}), "PriorityQueue.TryTake takes what has come while it was looking")
 }
 
@@ -481,7 +485,7 @@ func (a alone) closed() {
 	m, err := g.Join(background, "me", nil)
 	a.fine(err, "Group.Join")
 	a.delete(a.path("hung-up/me"))
-	workload.Steps(a.p, a.draw(12))
+	workload.Steps(a.p, a.p.Choose(12))
 	q.Conn.Close()
 	a.p.AtRest()
 	a.is(!member, "a member whose connection was closed is told that it is none")

@@ -246,7 +246,7 @@ func (f *fleeting) Multi(ops ...any) ([]zk.MultiResponse, error) {
 // fleets has a znode come and go after the time to settle has passed, before the watcher looks again.
 func (a alone) fleets() {
 	conn := &fleeting{Conn: a.p.Conn, path: a.path("fleeting")}
-	w := recipes.NewPatientChildrenWatch(conn, a.p.Env, conn.path, time.Second, recipes.WatchOptions{})
+	w := recipes.NewPatientChildrenWatch(conn, unforgetting{a.p.Env}, conn.path, time.Second, recipes.WatchOptions{})
 	err := w.Run(background, func([]string, *zk.Stat) bool { return false })
 	a.fine(err, "PatientChildrenWatch.Run")
 	a.is(!conn.seen || conn.fences > 1, "a znode that has come and gone has not settled")

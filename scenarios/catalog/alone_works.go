@@ -190,7 +190,7 @@ func (a alone) keepsLead() {
 	master = recipes.NewMaster(assigning{a.p.Conn, func() {
 		place = master.Znodes()
 		a.delete(dir + "/workers/w")
-	}}, a.p.Env, dir, recipes.PoolOptions{})
+	}}, unforgetting{a.p.Env}, dir, recipes.PoolOptions{})
 	a.p.Register(master.Znodes)
 	end := a.running("master", "Master.Run until it is cancelled", master.Run)
 	task, err := tasksOf(a.p, dir).Submit(background, nil)

@@ -111,8 +111,7 @@ func (e *leisure) Undo(name string, f func()) {
 // keep. The next one with the same ticket, or for the same member, is executed at once.
 type belated struct {
 	recipes.Conn
-	env   recipes.Env
-	steps func(n int)
+	p     *engine.Process
 	group string   // the path of the group
 	late  []string // the keys of multis that were late
 }
@@ -120,7 +119,8 @@ type belated struct {
 // belatedly returns the process with such a connection.
 func belatedly(p *engine.Process) *engine.Process {
 	q := *p
-	q.Conn = &belated{Conn: p.Conn, env: p.Env, group: p.Path("/dir/group"), steps: func(n int) { workload.Steps(p, n) }}
+	q.Env = unforgetting{p.Env}
+	q.Conn = &belated{Conn: p.Conn, p: p, group: p.Path("/dir/group")}
 	return &q
 }
 
@@ -141,21 +141,19 @@ func (b *belated) Multi(ops ...any) ([]zk.MultiResponse, error) {
 		return b.Conn.Multi(ops...)
 	}
 	b.late = append(b.late, key)
-	n, _ := strconv.ParseInt(b.env.UUID()[:1], 16, 0)
-	b.env.Go("late", func() {
-		b.steps(int(n))
+	b.p.Env.Go("late", func() {
+		workload.Steps(b.p, b.p.Choose(16))
 		b.Conn.Multi(ops...) // or never
 	})
 	return nil, zk.ErrConnectionClosed
 }
 
-// soon runs f with a context that ends after some steps; the environment draws how many.
+// soon runs f with a context that ends after some steps; the run chooses how many.
 func (a alone) soon(f func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancel(background)
-	n, _ := strconv.ParseInt(a.p.Env.UUID()[:1], 16, 0)
 	ended := false
 	a.p.Env.Go("hurry", func() {
-		for i := int64(0); i < 2*n && !ended; i++ {
+		for n := 2 * a.p.Choose(16); n > 0 && !ended; n-- {
 			a.p.Step()
 		}
 		cancel()
@@ -227,7 +225,7 @@ func (a alone) rivals() {
 		begun = err == nil
 		return err
 	})
-	for n, _ := strconv.ParseInt(a.p.Env.UUID()[:1], 16, 0); n > 0 && !*ended; n-- {
+	for n := a.p.Choose(16); n > 0 && !*ended; n-- {
 		a.p.Step()
 	}
 	c, err := at(""), zk.ErrNodeExists
@@ -260,7 +258,7 @@ func (a alone) meets(other *engine.Process) {
 	entering, met := false, false
 	wait := a.background("meets", func(context.Context) error {
 		for d := at(other); ctx.Err() == nil; d.Leave(ctx) {
-			workload.Steps(a.p, a.draw(40))
+			workload.Steps(a.p, a.p.Choose(40))
 			entering, met = true, true
 			d.Enter(ctx)
 			entering = false

@@ -181,27 +181,25 @@ var receipted = []string{"Counter.Add", "Counter.CompareAndSet", "Config.Update"
 const patience = 60
 
 // strike makes a call in a folder of its own, refuses one of its requests, and asserts that the call says so; or that
-// it goes on, where only an answer was lost. A UUID from the environment decides which request fails and with what
-// error. A call that waits for too long before that is given up.
+// it goes on, where only an answer was lost. The run chooses which request fails and with what error. A call that waits
+// for too long before that is given up.
 func strike(p *engine.Process, c operation, dir string) {
 	s := &struck{Conn: p.Conn, env: p.Env, err: zk.ErrNoAuth, tidy: slices.ContainsFunc(receipted,
 		func(name string) bool { return strings.HasPrefix(c.name, name) })}
 	s.gives = func(acl []zk.ACL) {
 		p.Always("what "+c.name+" makes has the ACL that was given", slices.Equal(acl, givenACL))
 	}
-	draw := p.Env.UUID()
-	left, _ := strconv.ParseInt(draw[:2], 16, 0)
-	if s.left = int(left % 16); left >= 192 { // far on
+	if s.left = p.Choose(16); p.Choose(4) == 0 { // far on
 		s.left += 16
 	}
-	switch {
-	case draw[2] < '4':
+	switch p.Choose(4) {
+	case 0:
 		s.err, s.once = zk.ErrAPIError, true
-	case draw[2] < '8':
+	case 1:
 		s.err = zk.ErrClosing
-	case draw[2] > 'b':
-		s.err, s.once = losses[int(draw[3])%len(losses)], true
-		s.lost = s.err != busy && draw[4] < '8'
+	case 2:
+		s.err, s.once = losses[p.Choose(len(losses))], true
+		s.lost = s.err != busy && p.Choose(2) > 0
 	}
 	interrupted := slices.Contains(losses, s.err)
 	q := *p
@@ -235,7 +233,7 @@ func strike(p *engine.Process, c operation, dir string) {
 	}
 }
 
-// strikesSome makes a program of some of the calls in list; the environment draws which.
+// strikesSome makes a program of some of the calls in list, one in a round.
 func strikesSome(list []operation) func(p *engine.Process) {
 	return func(p *engine.Process) {
 		if p.ID > 1 {
@@ -243,10 +241,8 @@ func strikesSome(list []operation) func(p *engine.Process) {
 		}
 		a := alone{refused{p: p, dir: p.Path("/dir")}}
 		a.create(a.path("begun"), "") // there is a session: requests refused before it are repeated in it
-		for i, c := range list {
-			if p.Env.UUID()[0] < '8' {
-				strike(p, c, p.Path("/dir/"+strconv.Itoa(i)))
-			}
+		for round := range p.Rounds {
+			strike(p, list[p.Choose(len(list))], p.Path("/dir/"+strconv.Itoa(round)))
 		}
 	}
 }
@@ -286,7 +282,7 @@ func endsAll(h *history.History) error {
 var struckScenarios = []engine.Scenario{
 	{
 		Name: "recipes/struck", Doc: "a call of which a request is refused says so, or goes on if only an answer is lost",
-		Clients: 1, Servers: []int{1, 3},
+		Clients: 1, Rounds: 30, Servers: []int{1, 3},
 		Setup:       []model.Request{engine.Mkdir("/dir")},
 		Program:     strikesSome(slices.Concat(chosen(struckAlone), struckCalls)),
 		SafetySteps: 8000, MaxSteps: 16000,
@@ -295,8 +291,8 @@ var struckScenarios = []engine.Scenario{
 	},
 	{
 		Name: "recipes/members", Doc: "a membership of which a request is refused says so when it ends", Clients: 1,
-		Servers: []int{1, 3}, Setup: []model.Request{engine.Mkdir("/dir")}, SafetySteps: 2000, MaxSteps: 4000,
-		Program:  strikesSome([]operation{membership, membership, membership, membership, membership}),
+		Rounds: 3, Servers: []int{1, 3}, Setup: []model.Request{engine.Mkdir("/dir")}, SafetySteps: 2000, MaxSteps: 4000,
+		Program:  strikesSome([]operation{membership}),
 		Faults:   faults.MustParse("expire=2 disconnect=2 depose=1 lose-request=1 lose-reply=1"),
 		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Steps{}}, Finally: endsAll, Heeds: nothing,
 	},

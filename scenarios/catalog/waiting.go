@@ -35,7 +35,7 @@ func waiting(rest bool) func(p *engine.Process) {
 			all = append(all, w.refusal)
 		}
 		for _, start := range all {
-			if p.Env.UUID()[0] < '8' { // all at once would take long
+			if p.Choose(2) > 0 { // all at once would take long
 				parts = append(parts, start())
 			}
 		}
@@ -405,20 +405,22 @@ func failedSite(p *engine.Process) {
 }
 
 // waitingScenario is what all scenarios of waiting have in common.
-func waitingScenario(name, doc string, program func(p *engine.Process), plan string) engine.Scenario {
-	return engine.Scenario{Name: name, Doc: doc, Clients: 1, Servers: []int{1, 3}, SafetySteps: 3000, MaxSteps: 8000,
-		Setup: []model.Request{engine.Mkdir("/dir")}, Program: program, Faults: faults.MustParse(plan),
+func waitingScenario(
+	name, doc string, rounds int, program func(p *engine.Process), plan string,
+) engine.Scenario {
+	return engine.Scenario{Name: name, Doc: doc, Clients: 1, Rounds: rounds, Servers: []int{1, 3}, SafetySteps: 3000,
+		MaxSteps: 8000, Setup: []model.Request{engine.Mkdir("/dir")}, Program: program, Faults: faults.MustParse(plan),
 		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Steps{}}, Finally: endsAll, Heeds: nothing}
 }
 
 var waitingScenarios = []engine.Scenario{
 	waitingScenario("recipes/waiting",
-		"whoever waits hears of what happens after the faults, and asks for nothing before", waiting(true),
+		"whoever waits hears of what happens after the faults, and asks for nothing before", 1, waiting(true),
 		"disconnect=6 lose-reply=1 stale-read=1"),
-	waitingScenario("recipes/hearing", "whoever waits hears of what happens amid the faults", waiting(false),
+	waitingScenario("recipes/hearing", "whoever waits hears of what happens amid the faults", 1, waiting(false),
 		"disconnect=9 lose-reply=1 stale-read=1"),
 	twoDials(waitingScenario("recipes/rewatched", "whoever waits hears of what happens while its watches are set again",
-		rewatching, "lose-request=60@op=exists")),
+		8, rewatching, "lose-request=60@op=exists")),
 	{
 		Name: "recipes/failed-site", Doc: "a site joins and fails, and the others abort", Clients: 1, Dials: 1,
 		Servers: []int{1, 3}, Setup: []model.Request{engine.Mkdir("/dir")}, Program: failedSite, Finally: endsAll,

@@ -19,11 +19,11 @@ func rewatching(p *engine.Process) {
 	if !ok {
 		return
 	}
-	for round := range 8 {
+	for round := range p.Rounds {
 		a.after = fmt.Sprint("-", round)
 		w := waits{alone: a, by: by}
 		parts := []func() func(){w.config, w.votes, w.item, w.task, w.group, w.leader, w.settled, w.work, w.shut}
-		end, ended := parts[a.draw(len(parts))](), false
+		end, ended := parts[a.p.Choose(len(parts))](), false
 		workload.Steps(p, 10)
 		for range 3 {
 			p.Env.Go("bystander", func() {
