@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -277,5 +278,25 @@ func TestWhatIsMisspeltGetsTheNearestName(t *testing.T) {
 	}
 	if r := simrun(t, "check", "-faults", "lose-replies"); !strings.HasSuffix(r.err, "; did you mean lose-reply?\n") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A schedule of zktest belongs to a test or a subtest. The command that replays it finds that.
+func TestScheduleOfATest(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, x := range []struct{ scenario, run string }{
+		{"zktest/TestLock", "'^TestLock$'"},
+		{"zktest/TestLock-2", "'^TestLock$'"},
+		{"zktest/TestLock.three.servers", "'^TestLock$/^three$/^servers$'"},
+		{"zktest/TestLock.one_server-3", "'^TestLock$/^one_server$'"},
+		{"zktest/TestLock.-1_-weird--e0ed78be", "'^TestLock$/^.+1_.+weird.+$'"},
+		{"zktest/TestLock.-1_-weird--e0ed78be-2", "'^TestLock$/^.+1_.+weird.+$'"},
+	} {
+		write(t, "s.txt", "zksim schedule 1\nscenario "+x.scenario+"\n\n")
+		want := fmt.Sprintf("simrun replay: s.txt: %q is a test; \"go test -run %s -zksim.schedule FILE\" in its package "+
+			"replays a schedule of it\n", x.scenario, x.run)
+		if r := simrun(t, "replay", "s.txt"); r.code != exitUsage || r.out != "" || r.err != want {
+			t.Errorf("%+v\nwant %s", r, want)
+		}
 	}
 }

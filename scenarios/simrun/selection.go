@@ -98,11 +98,23 @@ func (a *app) mark(arg string, selected []bool) error {
 // noScenario is the error for a scenario that does not exist.
 func (a *app) noScenario(name string) error {
 	if test, ok := strings.CutPrefix(name, "zktest/"); ok {
-		return fmt.Errorf("%q is a test; \"go test -run '^%s$' -zksim.schedule FILE\" in its package replays a schedule of "+
-			"it", name, test)
+		return fmt.Errorf("%q is a test; \"go test -run '%s' -zksim.schedule FILE\" in its package replays a schedule of "+
+			"it", name, testPattern(test))
 	}
 	return fmt.Errorf("no scenario is called %.60q; \"%s list\" shows them%s", name, a.command, edit.Meant(name,
 		a.names()))
+}
+
+// told is what zktest adds to the name of a test: a hash if some of its bytes became hyphens, and the number of a check.
+var told = regexp.MustCompile(`(-[0-9a-f]{8})?(-[0-9]+)?$`)
+
+var hyphens = regexp.MustCompile(`-+`)
+
+// testPattern is the -run of go test for the test that a scenario of zktest is named after. In such a name a dot stands
+// for the slash before a subtest, and a hyphen for a byte that is no letter, digit or underscore.
+func testPattern(name string) string {
+	name = strings.ReplaceAll(told.ReplaceAllString(name, ""), ".", "$/^")
+	return "^" + hyphens.ReplaceAllString(name, ".+") + "$"
 }
 
 func (a *app) names() []string { return scenarioNames(scenariosOf(a.all)) }
