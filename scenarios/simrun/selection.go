@@ -105,7 +105,7 @@ func (a *app) noScenario(name string) error {
 		a.names()))
 }
 
-// told is what zktest adds to the name of a test: a hash if some of its bytes became hyphens, and the number of a check.
+// told is what zktest adds to the name of a test: a hash if some bytes became hyphens, and the number of a check.
 var told = regexp.MustCompile(`(-[0-9a-f]{8})?(-[0-9]+)?$`)
 
 var hyphens = regexp.MustCompile(`-+`)
