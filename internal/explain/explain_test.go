@@ -103,6 +103,33 @@ func TestNumbersOfRecipesMayDiffer(t *testing.T) {
 	}
 }
 
+// A drawn name is one also where hexadecimal digits come before it; a sequence number behind it is none.
+func TestDrawnNamesMayDiffer(t *testing.T) {
+	const one, other = "37e85a368377a8d189a493f26030c659", "cf17493f9573f67ba8c009f15bb08115"
+	for _, x := range []struct {
+		is, want string
+		found    bool
+	}{
+		{"/w1577836800-" + one, "/w1577836800-" + other, true},
+		{"/w1577836800-" + one, "/w1577836801-" + other, false},
+		{"/node" + one, "/node" + other, true},
+		{"/node" + one, "/lode" + other, false},
+		{"/" + one + "0000000001", "/" + other + "0000000001", true},
+		{"/" + one + "0000000001", "/" + other + "0000000002", false},
+		{"/" + one + "-n0000000001/" + one, "/" + other + "-n0000000001/" + other, true},
+		{"/37e85a36-8377-a8d1-89a4-93f26030c6590000000001", "/cf17493f-9573-f67b-a8c0-09f15bb081150000000002", false},
+		{"/37e85a36-8377-a8d1-89a4-93f26030c659", "/cf17493f-9573-f67b-a8c0-09f15bb08115", true},
+	} {
+		s := &engine.Scenario{Name: "a/look", Clients: 1, Program: func(p *engine.Process) { p.Conn.Exists(x.is) }}
+		h := &history.History{Clients: 1, Events: []history.Event{
+			{Kind: history.Call, Client: 1, Op: "exists", Path: x.want}}}
+		a, err := explain.Search(t.Context(), s, engine.Schedule{Scenario: s.Name, Servers: 1}, h, 1000)
+		if err != nil || a.Found() != x.found {
+			t.Errorf("%s in a run, %s in the history: %+v, %v", x.is, x.want, a, err)
+		}
+	}
+}
+
 func TestAHistoryThatNoRunHasIsNotFound(t *testing.T) {
 	s := catalog.Named("lock/plain-create")
 	p := engine.Schedule{Scenario: s.Name, Servers: 1, Faults: plan(t, "lose-reply=1")}

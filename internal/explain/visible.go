@@ -22,8 +22,9 @@ type sight struct {
 var (
 	// base is the folder of the znodes on a real ensemble. Older histories name it.
 	base = regexp.MustCompile(`^/zksim-[0-9a-f]+(/|$)`)
-	// guid is different in each run.
-	guid = regexp.MustCompile(`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
+	// guid is different in each run: with all of its hyphens, or with none. In the second case digits of the name may come
+	// right before it, which are then a part of it, and a sequence number right behind it, which is not.
+	guid = regexp.MustCompile(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}?(\d{10})?([^0-9a-f]|$)`)
 )
 
 // own are the requests that libraries make by themselves.
@@ -53,7 +54,7 @@ func see(e *history.Event) (sight, bool) {
 	if e.Client == 0 {
 		return sight{}, false
 	}
-	path := guid.ReplaceAllString(base.ReplaceAllString(e.Path, "/"), "*")
+	path := guid.ReplaceAllString(base.ReplaceAllString(e.Path, "/"), "*$1$2")
 	answer := ""
 	if e.Err != nil {
 		answer = ": " + e.Err.Error()
