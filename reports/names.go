@@ -26,7 +26,7 @@ const longest = 240
 var (
 	sequence = regexp.MustCompile(`^(.*?)-?(-?\d{10})$`)
 	digits   = regexp.MustCompile(`([0-9a-f]{4})[0-9a-f]{28}`)
-	guid     = regexp.MustCompile(`_?[a-z]?_?[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}[-_]?`)
+	guid     = regexp.MustCompile(`_?[a-z]?_?(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})[-_]?`)
 )
 
 // newNames names the paths of a history and its trace.

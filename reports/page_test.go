@@ -203,6 +203,8 @@ func TestShortNamesAreUniqueOrNotUsed(t *testing.T) {
 		{"/q/0000000007", "#7"},
 		{"/members/37e85a368377a8d189a493f26030c659", ""},
 		{"/members/37e85a368377a8d189a493f26030c659-host", "host*"},
+		{"/bucket/w1577836800-37e85a368377a8d189a493f26030c659", "w1577836800-*"}, // hexadecimal digits before the GUID
+		{"/bucket/w1577836800-37e85a36-8377-a8d1-89a4-93f26030c659", "w1577836800-*"},
 		{"/lock", ""}, {"/", ""}, {"", ""}, {"/a/123", ""},
 	} {
 		if got := nickname(x.path); got != x.want {
