@@ -113,7 +113,9 @@ func (w *worker) attend(gone context.CancelFunc) {
 			gone()
 			return
 		}
-		w.p.Env.Await(w.fed, event, change)
+		if _, ev, _ := w.p.Env.Await(w.fed, event, change); ev.Err == zk.ErrClosing {
+			return // the connection is closed for good: the run is over, and asking again would spin
+		}
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
+
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/model/history"
@@ -72,6 +74,28 @@ func TestCodeThatWaitsForeverHasNotGivenUp(t *testing.T) {
 			t.Fatal(rep.Status, rep.Why, err)
 		}
 	})
+}
+
+// deafQueue is a queue whose items nobody gets.
+type deafQueue struct{ p *scenarios.Process }
+
+func (q deafQueue) Put(_ context.Context, data []byte) error {
+	_, err := q.p.Conn.Create(q.p.Path("/items/n-"), data, zk.FlagSequence, zk.WorldACL(zk.PermAll))
+	return err
+}
+
+func (q deafQueue) Take(context.Context) ([]byte, error) {
+	_, _, err := q.p.Env.Await(context.Background())
+	return nil, err
+}
+
+// TestAPresetEndsWithItsConnections has consumers that nothing wakes, not even the end of the run, which closes their
+// connections. What the preset does beside them ends all the same.
+func TestAPresetEndsWithItsConnections(t *testing.T) {
+	s := scenarios.Queue("test/deaf", func(p *scenarios.Process) deafQueue { return deafQueue{p} })
+	s.Setup = append(s.Setup, scenarios.Mkdir("/items"))
+	s.Caught = []string{"quiescence"}
+	zktest.Check(t, s)
 }
 
 // TestGoalsThatMayNeedAFaultThatIsLeftOutAreOnlyNoted checks a scenario with a goal that is never reached, and that
