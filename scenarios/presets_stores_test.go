@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -134,4 +135,25 @@ func TestAWatcherTellsNothingOlderInANewSession(t *testing.T) {
 	t.Run("documented", func(t *testing.T) {
 		documented(t, "presets_stores_test.go", "\ts.Clients, s.Servers, s.SafetySteps", "failover=20@client=c1\")\n")
 	})
+}
+
+// silent is a watcher that ends without an error when its context is done.
+type silent struct{ watcher }
+
+func (w silent) Run(ctx context.Context, told func(data []byte, stat *zk.Stat)) error {
+	if err := w.watcher.Run(ctx, told); ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// TestAWatcherThatEndsWithoutAnErrorIsToldWhatIsExpected, because the preset cannot know why it has ended.
+func TestAWatcherThatEndsWithoutAnErrorIsToldWhatIsExpected(t *testing.T) {
+	s := scenarios.Watcher("my/silent", func(p *scenarios.Process, path string) silent {
+		return silent{watcher{recipes.NewDataWatch(p.Conn, p.Env, path, recipes.WatchOptions{})}}
+	})
+	const want = " gave up: the watcher has ended without an error, expected that of its context, when it is done\n"
+	if f := check(t, s, "1-5", ""); !strings.Contains(f.fatal, want) {
+		t.Error(f.fatal)
+	}
 }

@@ -122,7 +122,10 @@ func Watch(p *engine.Process, w Watching) (o engine.Object, stop func()) {
 		defer recipes.Forget(p.Env)()
 		err := w.Run(ctx, p, o)
 		o.Return(w.Kind, err, context.Canceled)
-		if !errors.Is(err, context.Canceled) {
+		switch {
+		case err == nil:
+			p.Fail(errors.New("the watcher has ended without an error, expected that of its context, when it is done"))
+		case !errors.Is(err, context.Canceled):
 			p.Fail(fmt.Errorf("the watcher has ended: %w", err))
 		}
 		close(done)
