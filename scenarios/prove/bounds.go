@@ -24,7 +24,7 @@ type Bounds struct {
 	// Checkers are the names of the checkers; empty: all of the scenario. "state" stands for those that need no order of
 	// events, which leaves much less to explore.
 	Checkers []string
-	// Order decides what ZooKeeper leaves open, and the names that code draws; 0: 1.
+	// Order decides what ZooKeeper leaves open, and the names that code draws, from 1 to 15; 0: 1.
 	Order uint64
 	// As in [Scope].
 	Interleave, SlowWakes, Offline bool

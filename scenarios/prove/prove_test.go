@@ -17,6 +17,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/scenarios/engine"
+	"zksim/sim"
 )
 
 // certify searches to the end.
@@ -277,7 +278,12 @@ func TestScopesThatMakeNoSense(t *testing.T) {
 	if _, err := Prove(t.Context(), sc, Options{}); err == nil || !strings.Contains(err.Error(), "1 or 3, not 2") {
 		t.Error(err)
 	}
-	sc.Servers = 1
+	sc.Servers, sc.Order = 1, sim.FirstDrawn
+	if _, err := Prove(t.Context(), sc, Options{}); err == nil || err.Error() != "the order is a number from 1 to 15, "+
+		"not 16" {
+		t.Error(err)
+	}
+	sc.Order = sim.FirstDrawn - 1
 	sc.Faults = plan(t, "sequence=1@path=/none")
 	if _, err := Prove(t.Context(), sc, Options{}); err == nil {
 		t.Error("no error")

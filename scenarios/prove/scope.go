@@ -14,7 +14,7 @@ import (
 type Scope struct {
 	Scenario *engine.Scenario // with the intended clients, rounds and checkers
 	Servers  int              // 1, or 3 with lagging followers
-	Order    uint64           // as in sim.Config
+	Order    uint64           // as in sim.Config, below sim.FirstDrawn
 	Faults   faults.Plan
 	Most     int // total faults in one run; less than 0: as many as the plan allows
 
@@ -39,6 +39,9 @@ type Scope struct {
 func (s *Scope) check() error {
 	if s.Servers != 1 && s.Servers != 3 {
 		return fmt.Errorf("the number of servers is 1 or 3, not %d", s.Servers)
+	}
+	if s.Order >= sim.FirstDrawn { // then it matters in what order watches were set, which is in no state
+		return fmt.Errorf("the order is a number from 1 to %d, not %d", sim.FirstDrawn-1, s.Order)
 	}
 	if s.Ticks < 0 || s.Ticks > maxTicks {
 		return fmt.Errorf("time may pass 0 to %d times although something else can happen, not %d", maxTicks, s.Ticks)

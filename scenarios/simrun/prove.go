@@ -19,6 +19,7 @@ import (
 	"zksim/model/history"
 	"zksim/scenarios/engine"
 	"zksim/scenarios/prove"
+	"zksim/sim"
 )
 
 // proveFlags are the flags of prove.
@@ -57,7 +58,7 @@ func (c *proveFlags) scopeFlags(f *flag.FlagSet) {
 	f.StringVar(&c.checkers, "checkers", "", "only these checkers, separated by commas, or \"state\": those that do not "+
 		"need the order of events, which leaves far less to explore (default: the scenario's)")
 	f.Uint64Var(&c.order, "order", 1, "decides what ZooKeeper leaves open, such as the order of children, and random "+
-		"names")
+		"names: 1 to 15")
 	f.BoolVar(&c.interleave, "interleave", false, "interleave the steps of client code with everything else, goroutine "+
 		"by goroutine")
 	f.BoolVar(&c.offline, "offline", false, "let programs start before their clients are connected")
@@ -247,8 +248,8 @@ func (c *proveFlags) options() (o prove.Options, err error) {
 	if c.every > 0 && c.checkpoint == "" {
 		return o, errors.New("-every goes with -checkpoint only")
 	}
-	if c.order == 0 {
-		return o, errors.New("-order is a number from 1 on, not 0")
+	if c.order == 0 || c.order >= sim.FirstDrawn {
+		return o, fmt.Errorf("-order is a number from 1 to %d, not %d", sim.FirstDrawn-1, c.order)
 	}
 	if c.workers < 0 {
 		return o, errors.New("-p cannot be negative")

@@ -144,6 +144,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 		{"-run ^lock/lock$ -ticks -1", "time may pass 0 to 1000 times although something else can happen, not -1"},
 		{"-run ^lock/lock$ -most -1", `invalid value "-1" for flag -most: expected a number from 0 on`},
 		{"-run ^lock/lock$ -order -1", `-order: "-1" is not a number from 0 on`},
+		{"-run ^cache/children$ -order 16 -most 1", "-order is a number from 1 to 15, not 16"},
 		{"-run ^lock/ -cert c.json", "-checkpoint and -cert are for one scenario, not for "},
 		{"-run ^lock/lock$ -cert x -checkpoint ./x", "-cert and -checkpoint are both ./x, expected a file for each"},
 		{"-run ^lock/lock$ -cert x -junit x", "-cert and -junit are both x, expected a file for each"},
