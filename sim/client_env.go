@@ -115,7 +115,8 @@ func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context,
 	x.at = Epoch.Add(time.Duration(w.now) * time.Millisecond).Add(d) // the sum may be too long for a Duration
 	if x.parent != nil && x.parent.at.Before(x.at) {
 		x.at = x.parent.at
-	} else if d <= 0 { // it has ended already
+	} else if d <= 0 { // it has ended already, and no timer shows its deadline
+		x.client.ends(x)
 		x.expire()
 		return x, cancel
 	}
