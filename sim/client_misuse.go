@@ -93,9 +93,14 @@ func (c *Client) stray() {
 	runtime.Goexit()
 }
 
-// Own ends the calling goroutine, and the run with a [Misuse], unless the simulator has started it. For functions that
-// programs call besides Conn and Env.
-func (c *Client) Own() { c.own() }
+// Own ends the calling goroutine, and the run with a [Misuse], unless the simulator has started it. Like Conn and Env
+// it goes no further in deferred calls of a process that has ended. For functions that programs call besides these.
+func (c *Client) Own() {
+	c.own()
+	if g := c.w.current; g != nil && g.killed {
+		g.die()
+	}
+}
 
 // clientStack returns the calls of client code in the calling coroutine.
 func clientStack() string {

@@ -199,8 +199,12 @@ func (o Object) Read(token int64) bool { return o.access("read", token) }
 func (o Object) access(op string, token int64) bool {
 	o.p.resource.mu.Lock() //zksim:ignore in the simulator nobody else has it: its holder does not wait
 	defer o.p.resource.mu.Unlock()
-	ok := o.p.resource.accept(token, op == "read")
-	o.Record(history.Event{Kind: history.Write, Op: op, Value: token, OK: ok})
+	read := op == "read"
+	ok := o.p.resource.accepts(token, read)
+	o.Record(history.Event{Kind: history.Write, Op: op, Value: token, OK: ok}) // a process that has ended gets no further
+	if ok && token != 0 {
+		o.p.resource.note(token, read)
+	}
 	return ok
 }
 
@@ -211,18 +215,16 @@ type Resource struct {
 	written, seen int64      // the highest tokens of writes and of all
 }
 
-func (r *Resource) accept(token int64, read bool) bool {
-	switch {
-	case token == 0:
-		return true
-	case token < r.written, !read && token < r.seen:
-		return false
-	}
+func (r *Resource) accepts(token int64, read bool) bool {
+	return token == 0 || token >= r.written && (read || token >= r.seen)
+}
+
+// note remembers a token that was accepted.
+func (r *Resource) note(token int64, read bool) {
 	r.seen = max(r.seen, token)
 	if !read {
 		r.written = token
 	}
-	return true
 }
 
 // Lock records lock as the operation "lock". The fault "cancel" may cancel its context. That is no error: held is then
