@@ -85,6 +85,8 @@ type World struct {
 	History *history.History // of the current run
 	// OnStep, if not nil, is called after every step. It must only look.
 	OnStep func()
+	// OnEnd, if not nil, is called at the end of a run, before what code still runs is unwound. It must only look.
+	OnEnd func()
 	// Watch, if not nil, is told which goroutines run client code. With Strict it is also told of every turn.
 	Watch  Watch
 	Strict bool
@@ -344,6 +346,9 @@ func (w *World) conclude(outcome history.Outcome) {
 	for _, z := range w.tree {
 		h.Tree = append(h.Tree, history.Node{Path: z.Path, Data: string(z.Data), Owner: z.Stat.EphemeralOwner,
 			Czxid: z.Stat.Czxid, Mzxid: z.Stat.Mzxid, Pzxid: z.Stat.Pzxid, Version: z.Stat.Version})
+	}
+	if w.OnEnd != nil { // now, since deferred calls may change what code knows
+		w.OnEnd()
 	}
 	for _, c := range w.clients {
 		c.killAll()

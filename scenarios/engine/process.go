@@ -67,7 +67,7 @@ type Object struct {
 func (o Object) Process() *Process { return o.p }
 
 // Register announces a recipe object. znodes returns the znodes that the object answers for, and is called at the end
-// of the run; nil: it answers for none.
+// of the run, before the deferred calls of code that still waits then; nil: it answers for none.
 func (p *Process) Register(znodes func() []string) Object {
 	if znodes == nil {
 		znodes = func() []string { return nil }

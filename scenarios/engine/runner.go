@@ -33,9 +33,10 @@ type Runner struct {
 	cancels   bool              // the plan cancels contexts
 	known     []func() []string // of all recipe objects, with their clients
 	owners    []*Process
-	ordinals  []int32 // see Ordinal
-	counts    []int32 // by client: its objects
-	lost      bool    // client code did not come back
+	ordinals  []int32     // see Ordinal
+	counts    []int32     // by client: its objects
+	answered  *sim.Misuse // what went wrong in answer; nil: nothing
+	lost      bool        // client code did not come back
 
 	worker Worker   // of a scenario that runs elsewhere
 	ahead  []uint64 // seeds that it will be asked for next
@@ -51,6 +52,7 @@ type Runner struct {
 func NewRunner() *Runner {
 	r := &Runner{world: sim.NewWorld(), resource: &Resource{}}
 	r.world.Residual = r.residual
+	r.world.OnEnd = func() { r.answered = Judging(r.answer) }
 	return r
 }
 
@@ -256,7 +258,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	r.reply = nil
 	r.injector.Reset(p.Faults)
 	r.resource.written, r.resource.seen = 0, 0
-	r.known, r.owners, r.ordinals = r.known[:0], r.owners[:0], r.ordinals[:0]
+	r.known, r.owners, r.ordinals, r.answered = r.known[:0], r.owners[:0], r.ordinals[:0], nil
 	clients, rounds := s.Size(&p)
 	if s.Outside != nil {
 		clients = 0 // they join
@@ -288,7 +290,7 @@ func (r *Runner) run(s *Scenario, p Schedule, ch sim.Chooser) (Result, error) {
 	result := Result{Schedule: p, Steps: w.Step(), Hash: w.Hash(), History: w.History}
 	m, misused := err.(*sim.Misuse)
 	if !misused {
-		m = Judging(r.answer)
+		m = r.answered
 	}
 	if m == nil && err == nil {
 		judge := s.judge

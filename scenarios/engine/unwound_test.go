@@ -80,3 +80,28 @@ func TestAProcessThatIsUnwoundWritesNothing(t *testing.T) {
 		t.Error("a token was refused because of one that a process had not written before its crash")
 	}
 }
+
+// TestObjectsAnswerForWhatTheyKnowBeforeTheyAreUnwound has an object that forgets its znode when its call ends, and one
+// that is only registered then.
+func TestObjectsAnswerForWhatTheyKnowBeforeTheyAreUnwound(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		res := unwound(t, false, func(p *Process) {
+			path := ""
+			znodes := func() []string { return []string{path} }
+			if p.ID == 2 {
+				return
+			}
+			path, _ = p.Conn.Create("/e", nil, zk.FlagEphemeral, zk.WorldACL(zk.PermAll))
+			if late {
+				defer p.Register(znodes)
+			} else {
+				p.Register(znodes)
+				defer func() { path = "" }()
+			}
+			lingers(p)
+		})
+		if known := res.History.Known["/e"]; known == late || (res.Verdict.Level == checkers.Violated) != late {
+			t.Errorf("registered late %t: %v, known %v", late, res.Verdict, res.History.Known)
+		}
+	}
+}
