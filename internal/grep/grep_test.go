@@ -113,9 +113,14 @@ func TestAPatternThatIsNoneIsAnErrorThatSaysWhatThereIs(t *testing.T) {
 		{"acquired lock", `acquired takes a client and a path, and no word, not "lock"`},
 		{"lose-reply lock", `lose-reply takes a client and no word, not "lock"`},
 		{"acquired /a /b", `"/b" is the second path, expected one at most`},
-		{"serve /lock/*", "serve has no path and cannot fail, expected a client at most"},
-		{"calm, before expired failed", "expired has no path and cannot fail"},
-		{"fault expire /lock", "fault has no path and cannot fail"},
+		{"serve /lock/*", "serve has no path, expected none behind it"},
+		{"calm, before expired failed", "expired cannot fail, only return, told, reply and write do"},
+		{"fault expire /lock", "fault has no path"},
+		{"call create failed", `in "call create failed": call cannot fail, only return, told, reply and write do`},
+		{"acquired failed", "acquired cannot fail"},
+		{"txn failed", "created cannot fail"},
+		{"c1 released /lock/*", "released has no path"},
+		{"write failed /lock", "write has no path"},
 		{"call create set", `"set" is one word too many behind call and create`},
 	} {
 		_, err := grep.Parse(x.pattern, []string{"lock", "unlock"})

@@ -119,16 +119,26 @@ func (p *Pattern) event(e *event, words, ops []string) error {
 	if len(e.words) == 0 {
 		return fmt.Errorf("nothing happens, expected one of %s", strings.Join(names(), ", "))
 	}
-	if (e.path != "" || e.failed) && !slices.ContainsFunc(e.words, primary.hasMore) {
-		return fmt.Errorf("%s has no path and cannot fail, expected a client at most", e.words[0].name)
+	if e.path != "" && !slices.ContainsFunc(e.words, primary.hasPath) {
+		return fmt.Errorf("%s has no path, expected none behind it", e.words[0].name)
+	}
+	if e.failed && !slices.ContainsFunc(e.words, primary.fails) {
+		return fmt.Errorf("%s cannot fail, only return, told, reply and write do", e.words[0].name)
 	}
 	return nil
 }
 
-// hasMore reports whether what a word stands for may have a path, or may have failed.
-func (p primary) hasMore() bool {
-	return p.class == kindWord && !slices.Contains([]history.Kind{history.Session, history.Heard, history.Exceeded,
-		history.Crashed, history.Fault, history.Calm}, p.kind)
+// hasPath reports whether what a word stands for may have a path.
+func (p primary) hasPath() bool {
+	return p.class == kindWord && slices.Contains([]history.Kind{history.Invoke, history.Return, history.Told,
+		history.Acquired, history.Call, history.Reply, history.Notify, history.Created, history.Changed, history.Deleted},
+		p.kind)
+}
+
+// fails reports whether what a word stands for may have failed. What a call comes to is in its reply.
+func (p primary) fails() bool {
+	return p.class == kindWord && slices.Contains([]history.Kind{history.Return, history.Told, history.Reply,
+		history.Write}, p.kind)
 }
 
 // Transition returns a word of the pattern that stands only for transitions, which a history does not have; "" if there
