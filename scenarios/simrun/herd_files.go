@@ -150,6 +150,13 @@ func (s *sweep) publish(a *app, dir string) (int, error) {
 	for _, f := range page.Figures {
 		contents[f.Name+".svg"], contents[f.Name+".png"] = f.SVG, f.PNG
 	}
+	for _, name := range s.occasional() {
+		if contents[name] == nil {
+			if err := files.Remove(filepath.Join(dir, name)); err != nil {
+				return 0, err
+			}
+		}
+	}
 	for name, write := range contents {
 		if err := files.Save(dir, name, write); err != nil {
 			return 0, err
@@ -157,6 +164,15 @@ func (s *sweep) publish(a *app, dir string) (int, error) {
 	}
 	_, err := fmt.Fprintf(a.out, "\n%s\n", filepath.Join(dir, "herd.html"))
 	return code, err
+}
+
+// occasional are the files that only some runs write. One of an earlier run would look like one of this run.
+func (s *sweep) occasional() []string {
+	names := []string{"compare.json", "compare.csv"}
+	for _, f := range s.figures() {
+		names = append(names, f.name+".svg", f.name+".png")
+	}
+	return names
 }
 
 // print prints a table for people.

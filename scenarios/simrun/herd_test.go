@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"zksim/internal/files"
 	"zksim/internal/plots"
 	"zksim/internal/zkserver/zkservertest"
 	"zksim/scenarios/catalog/variants"
@@ -78,6 +81,30 @@ func TestHerdDrawsTheVariantsOfAnotherProgram(t *testing.T) {
 	for _, f := range ownFigures {
 		if _, err := os.Stat("out/herd/" + f.name + ".svg"); err != nil || !strings.Contains(string(page), f.title) {
 			t.Errorf("figure %s: %v", f.name, err)
+		}
+	}
+}
+
+func TestHerdLeavesNoFigureOfAnEarlierRun(t *testing.T) {
+	t.Chdir(t.TempDir())
+	earlier := []string{"wasted.png", "wasted.svg", "compare.json", "compare.csv"} // of a herd, on a real server
+	for _, name := range append(earlier, "mine.png") {
+		if err := files.Save("plots", name, text("earlier")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := simrun(t, "herd", "-variants", "^lock/sequential$", "-clients", "1,5", "-o", "plots")
+	if r.code != exitHeld || r.err != "" {
+		t.Fatalf("%+v", r)
+	}
+	for _, name := range earlier {
+		if _, err := os.Stat(filepath.Join("plots", name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there: %v", name, err)
+		}
+	}
+	for _, name := range []string{"mine.png", "herd.html", "fanout-locks.png"} {
+		if _, err := os.Stat(filepath.Join("plots", name)); err != nil {
+			t.Error(err)
 		}
 	}
 }
