@@ -78,6 +78,9 @@ func (c *conformFlags) differential(ctx context.Context, a *app, both bool) (_ i
 			return 0, err
 		}
 	}
+	if c.report == stdStream { // nothing else may be in the page
+		a = a.to(a.err)
+	}
 	// Nothing may be cleaned up while a sequence runs.
 	addrs, stop, err := startEnsemble(ctx, addrs, zkserver.Options{Servers: c.nodes, ContainerCheck: time.Hour})
 	if err != nil && ctx.Err() != nil {

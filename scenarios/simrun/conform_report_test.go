@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"zksim/internal/conform"
+	"zksim/model"
 	"zksim/scenarios/catalog"
+	"zksim/scenarios/serve"
 )
 
 // deviating is a failure in which the last of some operations differs in these fields.
@@ -67,5 +69,24 @@ func TestAPageThatCannotBeWrittenIsAnErrorBeforeTheWork(t *testing.T) {
 	if r := simrun(t, "conform", "-report", "./", "-servers", "127.0.0.1:1"); r.code != exitUsage ||
 		r.err != "simrun conform: -report: ./ is a folder, not a file\n" {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestAPageOnTheStandardOutputHasNothingElseInIt(t *testing.T) {
+	t.Chdir(t.TempDir())
+	e, err := serve.Start(serve.Options{Like: model.Keeper})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	r := simrun(t, "conform", "-report", "-", "-servers", e.Addrs()[0], "-ops", "1")
+	if r.code != exitViolation || !strings.HasPrefix(r.out, "# Differences between ") ||
+		strings.Contains(r.out, "DIFF ") {
+		t.Errorf("%+v", r)
+	}
+	for _, want := range []string{"DIFF  seed 1  step 2: s1 reconnect\n", ", 1 difference\n"} {
+		if !strings.Contains(r.err, want) {
+			t.Errorf("no %q in %s", want, r.err)
+		}
 	}
 }
