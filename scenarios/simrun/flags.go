@@ -58,14 +58,17 @@ var fileFlags = []string{"cert", "checkpoint", "findings", "junit", "o", "obliga
 
 // filledFlags are other flags that cannot be empty, and what is expected of them.
 var filledFlags = map[string]string{
-	"admin":   "host:port",
-	"control": "host:port",
-	"faults":  "a fault plan, as lose-reply=1, or none",
-	"listen":  "host:port",
-	"seeds":   "a number or a range, as 1-500",
-	"servers": "host:port,...",
-	"shard":   "i/n or auto",
-	"token":   "a secret",
+	"admin":    "host:port",
+	"checkers": "names of checkers, or state",
+	"clients":  "numbers, as 1,10,100", // of herd, elsewhere it is a number
+	"control":  "host:port",
+	"faults":   "a fault plan, as lose-reply=1, or none",
+	"listen":   "host:port",
+	"seeds":    "a number or a range, as 1-500",
+	"servers":  "host:port,...",
+	"shard":    "i/n or auto",
+	"token":    "a secret",
+	"without":  "reductions, as zxids,idle",
 }
 
 // unnamed returns an error if a flag for a file, or for what a command works on, is given an empty value, as from an
