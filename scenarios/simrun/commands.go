@@ -53,7 +53,8 @@ const (
 const selectionText = "NAMES are scenarios, folders of scenarios such as lock, patterns such as 'lock/*', or " +
 	"recorded:FILE, a file that serve -record wrote. The default is all scenarios."
 
-const scheduleText = "FILE is a schedule, the folder of a failure, or a recording of serve; - is standard input."
+const scheduleText = "FILE is a schedule, the folder of a failure, or a recording of serve; - is standard input, " +
+	"which cannot be a recording."
 
 var (
 	judged = []exit{

@@ -46,7 +46,7 @@ func replay(ctx context.Context, a *app, args []string) (int, error) {
 	text := bufio.NewReader(in)
 	schedule, s, err := a.loadFrom(file, text)
 	if errors.Is(err, serve.ErrNoRecording) {
-		return exitHeld, a.viewHistory(ctx, &v, a.fileName(file), text, toDebug || *stop > 0 || *out != "")
+		return exitHeld, a.viewHistory(ctx, &v, file, text, toDebug || *stop > 0 || *out != "")
 	}
 	if err != nil {
 		return 0, err
@@ -172,14 +172,31 @@ func (a *app) load(file string) (engine.Schedule, *engine.Scenario, error) {
 		return engine.Schedule{}, nil, err
 	}
 	defer in.Close()
-	return a.loadFrom(file, bufio.NewReader(in))
+	schedule, s, err := a.loadFrom(file, bufio.NewReader(in))
+	if errors.Is(err, serve.ErrNoRecording) && flows(file) {
+		err = a.onlyFromFile(file)
+	}
+	return schedule, s, err
+}
+
+// onlyFromFile is the error for what cannot be run, or only by the name of the file in which it is: the schedule of a
+// recording names it.
+func (a *app) onlyFromFile(file string) error {
+	return fmt.Errorf("%s: a history cannot be run again, and a recording of serve only from a regular file",
+		a.fileName(file))
+}
+
+// flows reports whether a file can be read only once: it is the standard input or a pipe.
+func flows(file string) bool {
+	info, err := os.Stat(file)
+	return file == stdStream || err == nil && !info.IsDir() && !info.Mode().IsRegular()
 }
 
 // loadFrom is load for an open file. It fails with [serve.ErrNoRecording] if that is a history of which nothing can be
-// run. A recording must be in a file.
+// run, or one that flows: whether a recording is behind it, only its end tells.
 func (a *app) loadFrom(file string, text *bufio.Reader) (engine.Schedule, *engine.Scenario, error) {
 	if isHistory(text) {
-		if file == stdStream {
+		if flows(file) {
 			return engine.Schedule{}, nil, serve.ErrNoRecording
 		}
 		s, schedule, err := a.recorded(file)

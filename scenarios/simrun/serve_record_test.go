@@ -128,6 +128,29 @@ func TestARecordingThatIsAnsweredOtherwiseIsNotReproduced(t *testing.T) {
 	}
 }
 
+// A history from there is shown, and a recording that is shown without its verdict looks like a pass.
+func TestARecordingFromTheStandardInputIsNoHistory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	served := serveUntil(t, func(connect, control string) { lockInVain(t, connect, control) }, "-listen", "127.0.0.1:0",
+		"-faults", "lose-reply=1@client=c1,op=create,nth=2", "-record", "lock.jsonl", "-control", "127.0.0.1:0")
+	text, err := os.ReadFile("lock.jsonl")
+	if err != nil {
+		t.Fatalf("%v, %+v", err, served)
+	}
+	const want = ": standard input: a history cannot be run again, and a recording of serve only from a regular file"
+	for _, args := range []string{"replay -", "replay -v -", "replay -columns -", "shrink -", "why -"} {
+		command, _, _ := strings.Cut(args, " ")
+		if r := piped(string(text), strings.Fields(args)...); r.code != exitUsage || r.out != "" ||
+			!strings.HasPrefix(r.err, "simrun "+command+want) {
+			t.Errorf("%s: %+v", args, r)
+		}
+	}
+	only, _, _ := strings.Cut(string(text), `{"kind":"recording"`)
+	if r := piped(only, "replay", "-v", "-"); r.code != exitHeld || !strings.Contains(r.out, "lose-reply c1") {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestARecordingDoesNotHoldIfThereWasAViolationBeforeAReset(t *testing.T) {
 	t.Chdir(t.TempDir())
 	served := serveUntil(t, func(connect, control string) {

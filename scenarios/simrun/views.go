@@ -2,6 +2,7 @@ package simrun
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -10,6 +11,7 @@ import (
 
 	"zksim/internal/pipeline"
 	"zksim/reports"
+	"zksim/scenarios/serve"
 )
 
 // views are the ways in which replay can show a run, besides its verdict.
@@ -93,13 +95,29 @@ func isHistory(in *bufio.Reader) bool {
 }
 
 // viewHistory shows a recorded run, which cannot be run again.
-func (a *app) viewHistory(ctx context.Context, v *views, name string, in io.Reader, replays bool) error {
+func (a *app) viewHistory(ctx context.Context, v *views, file string, in io.Reader, replays bool) error {
+	name := a.fileName(file)
 	if replays || !v.any() {
-		return fmt.Errorf("%s: a history cannot be run again, expected -v, -columns, -perfetto or -shiviz to show it", name)
+		err := fmt.Errorf("%s: a history cannot be run again", name)
+		if flows(file) {
+			err = a.onlyFromFile(file)
+		}
+		return fmt.Errorf("%w, expected -v, -columns, -perfetto or -shiviz to show it", err)
 	}
-	h, err := reports.ReadHistory(in)
+	var text bytes.Buffer
+	from := in
+	if flows(file) {
+		from = io.TeeReader(in, &text)
+	}
+	h, err := reports.ReadHistory(from)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
+	}
+	if flows(file) { // a recording that is shown without its verdict looks like a pass
+		_, err := serve.ReadRecording(io.MultiReader(&text, in))
+		if !errors.Is(err, serve.ErrNoRecording) {
+			return a.onlyFromFile(file)
+		}
 	}
 	return v.write(ctx, a, reports.Recorded(h))
 }
