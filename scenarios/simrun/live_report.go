@@ -89,7 +89,7 @@ func (x *liveCheck) report(
 	ctx context.Context, a *app, s *engine.Scenario, r *liveResult, where string,
 ) *reports.RowFailure {
 	dir := filepath.Join(x.out, pipeline.FileName(s), "zookeeper")
-	f, err := x.failure(s, r)
+	f, err := x.failure(a.command, s, r)
 	if err == nil && len(x.plan) > 0 {
 		err = x.leave(dir, r.run.Plan, r.run.Diary)
 	}
@@ -102,7 +102,7 @@ func (x *liveCheck) report(
 	}
 	fmt.Fprintf(a.out, "        report     %s\n", filepath.Join(dir, "index.html"))
 	if len(x.plan) > 0 {
-		fmt.Fprintf(a.out, "        again      %s %s\n", a.command, f.Report.Reproduce[0])
+		fmt.Fprintf(a.out, "        again      %s\n", f.Report.Reproduce[0])
 		if !s.Broken() || x.verbose {
 			x.followed(ctx, a, s, r, dir)
 		}
@@ -124,7 +124,7 @@ func (x *liveCheck) leave(dir string, plan faults.Plan, diary []string) error {
 }
 
 // failure returns the failure of a run on a real ensemble.
-func (x *liveCheck) failure(s *engine.Scenario, r *liveResult) (f *reports.Failure, err error) {
+func (x *liveCheck) failure(command string, s *engine.Scenario, r *liveResult) (f *reports.Failure, err error) {
 	h, v := r.run.History, r.run.Verdict
 	f = reports.Recorded(h)
 	f.Doc, f.Source, f.Verdict, f.Property = s.Doc, s.Notes().Source, v, pipeline.Property(s, v)
@@ -133,7 +133,7 @@ func (x *liveCheck) failure(s *engine.Scenario, r *liveResult) (f *reports.Failu
 		Faults: nemesis.Part(r.run.Plan).String(), Steps: len(h.Events), Struck: reports.Struck(h), Reproduce: []string{}}
 	if len(x.plan) > 0 {
 		f.Report.Seed = r.seed
-		f.Report.Reproduce = append(f.Report.Reproduce, x.again(s, r.seed))
+		f.Report.Reproduce = append(f.Report.Reproduce, x.again(command, s, r.seed))
 		f.Files = append(f.Files, reports.File{Name: diaryFile, What: "what struck, and when"})
 		if x.ours != nil {
 			f.Files = append(f.Files, reports.File{Name: serversFile, What: "what the servers have logged"})

@@ -304,9 +304,9 @@ func missing(r faults.Rule) string {
 	return "no client made the requests at which it would"
 }
 
-// again returns the command that does it once more.
-func (x *liveCheck) again(s *engine.Scenario, seed uint64) string {
-	words := []string{"check -backend zookeeper"}
+// again returns the command line that does it once more.
+func (x *liveCheck) again(command string, s *engine.Scenario, seed uint64) string {
+	words := []string{command, "check -backend zookeeper"}
 	if x.servers != "" {
 		words = append(words, "-servers "+pipeline.Quote(x.servers))
 	} else {
@@ -319,6 +319,6 @@ func (x *liveCheck) again(s *engine.Scenario, seed uint64) string {
 		words = append(words, fmt.Sprintf("-rounds %d", x.rounds))
 	}
 	words = append(words, fmt.Sprintf("-session-timeout %v -faults %s -seeds %d %s", x.session,
-		pipeline.Quote(x.plan.String()), seed, s.Name))
+		pipeline.Quote(x.plan.String()), seed, pipeline.Quote(s.Name)))
 	return strings.Join(words, " ")
 }

@@ -196,3 +196,11 @@ func TestFaultsAreDrawnFromWhatTheClientsOfASimulatedRunDo(t *testing.T) {
 		t.Error("another one")
 	}
 }
+
+func TestARunOnARealEnsembleCanBeRepeatedWhateverItsScenarioIsCalled(t *testing.T) {
+	x := &liveCheck{checkFlags: &checkFlags{nodes: 3, session: time.Second}, plan: faults.MustParse("lose-reply=1")}
+	const want = `mine check -backend zookeeper -nodes 3 -session-timeout 1s -faults lose-reply=1 -seeds 7 'two words'`
+	if got := x.again("mine", &engine.Scenario{Name: "two words"}, 7); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -49,6 +49,11 @@ func TestAMutantThatIsCaughtOnARealServerLeavesAFolderAndASimulatedSchedule(t *t
 		len(report.Struck) != 1 || report.Seed == 0 || len(report.Reproduce) != 1 {
 		t.Errorf("%v: %+v", err, report)
 	}
+	if again := "go run ./cmd/simrun check -backend zookeeper -nodes 1 -session-timeout 1.5s -faults "; len(
+		report.Reproduce) != 1 || !strings.HasPrefix(report.Reproduce[0], again) ||
+		!strings.Contains(string(page), again) {
+		t.Errorf("neither the page nor the report has the whole command: %q", report.Reproduce)
+	}
 	r = simrun(t, "replay", dir+"simulated/schedule.txt")
 	if r.code != exitViolation {
 		t.Errorf("%+v", r)
