@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"strings"
 
 	"zksim/scenarios/engine"
 )
@@ -16,6 +17,7 @@ const bySearch = "search"
 // bounds say: see [SearchBounds]. It is for code whose states cannot be remembered. The test fails when something does
 // not hold, as in [Check], when the code leaves the simulator, when the bounds are not closed, when runs of the same
 // choices differ, when a sentence of Process.Sometimes holds in no run, and when a rule of the plan can strike in none.
+// The log names the checkers that had nothing to judge within the bounds.
 func Exhaust(t T, s Scenario, b SearchBounds) {
 	t.Helper()
 	if file := scheduleFlag.String(); file != "" {
@@ -61,8 +63,20 @@ func Exhaust(t T, s Scenario, b SearchBounds) {
 		t.Fatalf("%s: %s; %s", s.Name, says, x.Unmet)
 	default:
 		r.to(engine.Held, says)
-		t.Logf("%s held in %s", s.Name, says)
+		t.Logf("%s held in %s%s", s.Name, says, notJudged(x.Idle))
 	}
+}
+
+// notJudged returns the line below a sentence that names the checkers which had nothing to judge; "" if there are none.
+func notJudged(idle []engine.Idle) string {
+	list := make([]string, len(idle))
+	for i, x := range idle {
+		list[i] = x.String()
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\n    %s %s", engine.NotJudged, strings.Join(list, ", "))
 }
 
 // joined joins two clauses; the second may be empty.

@@ -143,7 +143,7 @@ func (c *coverer) report() Coverage {
 	cov := Coverage{Rules: c.rules, Holders: c.most, Reached: c.goals, Sometimes: c.wishes}
 	for _, x := range c.judged.Idle() {
 		if !c.demands(c.runs) {
-			cov.Unjudged = append(cov.Unjudged, fmt.Sprintf("%s (%s)", x.Checker, x.Lacks))
+			cov.Unjudged = append(cov.Unjudged, x.String())
 			continue
 		}
 		cov.Gaps = append(cov.Gaps, fmt.Sprintf("%s judged nothing in %s: %s", x.Checker, history.Counted(c.runs, "run"),

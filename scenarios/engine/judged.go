@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
 	"sync/atomic"
 
@@ -27,6 +28,9 @@ type Idle struct {
 	Checker string
 	Lacks   string // what it needs, and what the author of the scenario can do
 }
+
+// String returns it as in "tree (it needs an ephemeral znode; ...)".
+func (x Idle) String() string { return fmt.Sprintf("%s (%s)", x.Checker, x.Lacks) }
 
 // NewJudged returns a Judged for those checkers that declare their needs.
 func NewJudged(all []checkers.Checker) *Judged {

@@ -23,6 +23,7 @@ type Searched struct {
 	Failure *Result // the first that was violated, in an order that does not depend on the number of workers
 	Doubt   string  // a verdict "unknown"
 	Unmet   string  // if it is closed: what at least one run must meet and none did
+	Idle    []Idle  // if it is closed: the checkers that had nothing to judge, perhaps because the bounds are small
 
 	seen  *coverer
 	words checkers.Vocabulary
@@ -73,7 +74,7 @@ func Exhaust(ctx context.Context, s *Scenario, b Bounds) (Searched, error) {
 	}
 	for level := []branch{{}}; ; {
 		if len(level) == 0 {
-			x.Closed, x.Unmet = true, x.unmet()
+			x.Closed, x.Unmet, x.Idle = true, x.unmet(), x.seen.judged.Idle()
 			return x, nil
 		}
 		left := b.Runs - x.Made
