@@ -21,10 +21,16 @@ const (
 type size struct{ clients, dials, rounds int }
 
 // Sized returns the scenario with other numbers of clients and rounds; 0 leaves a number as it is. The schedules of its
-// runs say what differs. Sized fails if a number is out of bounds, or the program has no rounds.
+// runs say what differs. Sized fails if a number is out of bounds, also one of the scenario itself, to which the limits
+// of longer runs are in proportion, or if the program has no rounds.
 func (s *Scenario) Sized(clients, rounds int) (Scenario, error) {
 	x := *s
 	x.own = s.ownSize()
+	if clients != 0 || rounds != 0 {
+		if err := s.sizes(); err != nil {
+			return x, err
+		}
+	}
 	if clients != 0 && clients != x.own.clients {
 		if clients < minClients || clients > maxClients {
 			return x, fmt.Errorf("the number of clients is from %d to %d, not %d", minClients, maxClients, clients)

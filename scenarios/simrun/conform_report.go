@@ -100,7 +100,7 @@ func callers(all []engine.Scenario) map[string][]string {
 	defer r.Close()
 	for i := range all {
 		s := &all[i]
-		if s.Broken() || s.Outside != nil {
+		if s.Broken() || s.Outside != nil || s.Valid() != nil {
 			continue
 		}
 		for seed := range uint64(seeds) {

@@ -67,6 +67,9 @@ func (a *app) exploreWhat(run string, seed uint64, files []string) (engine.Sched
 		return a.load(files[0])
 	}
 	s, err := a.find(run)
+	if err == nil {
+		err = s.Valid()
+	}
 	if err != nil {
 		return engine.Schedule{}, nil, err
 	}

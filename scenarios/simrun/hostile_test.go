@@ -18,6 +18,7 @@ import (
 	"zksim/checkers"
 	"zksim/internal/files"
 	"zksim/reports"
+	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
 )
 
@@ -385,6 +386,37 @@ func TestNamesOfScenariosThatNoFileCanCarryAreRefused(t *testing.T) {
 			len(r.err) > 500 {
 			t.Errorf("%.50q: %.300s %.300s", name, r.out, r.err)
 		}
+	}
+}
+
+// These commands run scenarios without what check and prove look at first.
+func TestAScenarioThatIsNotValidIsNamedByEachCommand(t *testing.T) {
+	t.Chdir(t.TempDir())
+	judges := []checkers.Checker{checkers.Steps{}}
+	wrong := engine.Scenario{Name: "x/negative", Clients: -1, Program: idle, Checkers: judges, Caught: []string{"steps"}}
+	judged := engine.Scenario{Name: "x/nil", Clients: 2, Program: idle, Checkers: []checkers.Checker{nil}}
+	for _, x := range []struct{ args, want string }{
+		{"museum -reps 1", "Clients of x/negative is -1, expected "},
+		{"strategies -reps 1", "Clients of x/negative is -1, expected "},
+		{"explore -run x/negative", "Clients of x/negative is -1, expected "},
+		{"explore -run x/nil", "checker 1 of x/nil is nil\n"},
+		{"check -backend zookeeper x/nil", "checker 1 of x/nil is nil\n"},
+		{"check x/negative -clients 3", "Clients of x/negative is -1, expected "},
+	} {
+		var out, err strings.Builder
+		a := &app{all: []engine.Scenario{wrong, judged}, command: "mine", in: strings.NewReader(""), out: &out, err: &err}
+		code := a.main(context.Background(), strings.Fields(x.args))
+		if code != exitUsage || out.String() != "" || !strings.Contains(err.String(), ": "+x.want) {
+			t.Errorf("%s: status %d, %s%s", x.args, code, &out, &err)
+		}
+	}
+	add(t, judged)
+	if r := simrun(t, "list", "x/nil"); r.code != exitHeld || !strings.HasSuffix(r.out,
+		"    not valid checker 1 of x/nil is nil\n") {
+		t.Errorf("%+v", r)
+	}
+	if calls := callers(append(catalog.All[:1:1], judged)); len(calls) == 0 {
+		t.Error("nobody calls anything")
 	}
 }
 

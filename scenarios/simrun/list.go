@@ -39,8 +39,12 @@ func expected(s *engine.Scenario) string {
 	return "must hold"
 }
 
-// details prints what a scenario consists of.
+// details prints what a scenario consists of, or why it cannot be run.
 func details(a *app, s *engine.Scenario) {
+	if err := s.Valid(); err != nil {
+		fmt.Fprintf(a.out, "    %-9s %s\n", "not valid", oneLine(err.Error()))
+		return
+	}
 	var checkers, goals []string
 	for _, c := range s.Judges() {
 		checkers = append(checkers, c.Name())

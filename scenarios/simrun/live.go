@@ -80,6 +80,9 @@ func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenar
 	if len(chosen) == 0 {
 		return 0, errors.New("only mutants are selected: they need -faults, as their scenarios have them, or none")
 	}
+	if err := allValid(chosen); err != nil { // before there are servers
+		return 0, err
+	}
 	sized, err := resized(chosen, 0, c.rounds)
 	if err != nil {
 		return 0, err

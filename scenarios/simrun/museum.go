@@ -33,6 +33,9 @@ func museum(ctx context.Context, a *app, args []string) (int, error) {
 	if len(mutants) == 0 {
 		return 0, errors.New("this program has no mutants: scenarios that some checker must catch")
 	}
+	if err := allValid(mutants); err != nil {
+		return 0, err
+	}
 	rows := make([]museumRow, len(mutants))
 	bar := a.progress("museum", "mutants", int64(len(mutants)))
 	defer bar.clear()

@@ -53,6 +53,16 @@ func (a *app) pick(expression string, args ...string) ([]*engine.Scenario, error
 	return out, nil
 }
 
+// allValid returns what is wrong with the first scenario that cannot be run.
+func allValid(list []*engine.Scenario) error {
+	for _, s := range list {
+		if err := s.Valid(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // recordings returns the scenarios of the arguments that name recordings, and the other arguments.
 func (a *app) recordings(args []string) (list []*engine.Scenario, others []string, err error) {
 	for _, arg := range args {

@@ -37,6 +37,9 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 	if len(mutants) == 0 {
 		return 0, fmt.Errorf("none of these is a mutant; \"%s list\" shows what must be caught", a.command)
 	}
+	if err := allValid(mutants); err != nil {
+		return 0, err
+	}
 	rows := make([][]effort, len(mutants))
 	proofs := make([]attempt, len(mutants))
 	errs := make([]error, len(mutants))
