@@ -33,7 +33,9 @@ func (r *Runner) Visit(s *Scenario, schedule Schedule) (*Visit, error) {
 	result, err := r.run(s, schedule, t)
 	switch {
 	case errors.Is(err, errHalted):
-		result.Verdict = s.judge(r.world.History)
+		if m := Judging(func() { result.Verdict = s.judge(r.world.History) }); m != nil {
+			return nil, m
+		}
 	case err != nil:
 		return nil, schedule.misfit(err)
 	case result.Misuse != nil:

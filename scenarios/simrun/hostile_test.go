@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,6 +18,7 @@ import (
 
 	"zksim/checkers"
 	"zksim/internal/files"
+	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/engine"
@@ -419,6 +421,37 @@ func TestAScenarioThatIsNotValidIsNamedByEachCommand(t *testing.T) {
 		t.Error("nobody calls anything")
 	}
 }
+
+// The first ends its goroutine, as the FailNow of a test does, and the second has a checker that panics.
+func TestCodeThatEndsItsGoroutineOrPanicsInAJudgeEndsEachCommand(t *testing.T) {
+	t.Chdir(t.TempDir())
+	add(t, engine.Scenario{Name: "x/goner", Clients: 2, Program: func(*engine.Process) { runtime.Goexit() },
+		Checkers: []checkers.Checker{checkers.Steps{}}},
+		engine.Scenario{Name: "x/judge", Clients: 2, Program: func(p *engine.Process) { p.Conn.Exists("/") },
+			Checkers: []checkers.Checker{panicking{}}})
+	for _, x := range []struct{ name, want string }{
+		{"x/goner", "the program, or what judges it, has ended its goroutine, as runtime.Goexit and the FailNow "},
+		{"x/judge", "a checker, a monitor, a goal or a function of Register panics: boom"},
+	} {
+		write(t, "it.txt", "zksim schedule 1\nscenario "+x.name+"\n\nrun c1\n")
+		write(t, "history.jsonl", `{"i":0,"step":1,"kind":"call","client":"c1","op":"exists","path":"/"}`+"\n"+
+			`{"kind":"end","lines":1}`+"\n")
+		for _, args := range []string{"explore it.txt", "explore -seed 1 -run " + x.name, "shrink it.txt", "why it.txt",
+			"diff it.txt it.txt", "replay -stop 1 it.txt", "explain -runs 3 history.jsonl -run " + x.name} {
+			r := simrun(t, strings.Fields(args)...)
+			if r.code != exitUsage || !strings.Contains(r.err, x.want) {
+				t.Errorf("%s of %s: %+v", args, x.name, r)
+			}
+		}
+	}
+}
+
+// panicking is a checker.
+type panicking struct{}
+
+func (panicking) Name() string                            { return "panicking" }
+func (panicking) Doc() string                             { return "it panics" }
+func (panicking) Check(*history.History) checkers.Verdict { panic("boom") }
 
 func TestWhateverAScenarioIsCalledItsReportCanBeReproduced(t *testing.T) {
 	t.Chdir(t.TempDir())

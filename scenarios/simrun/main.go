@@ -180,7 +180,7 @@ func (a *app) run(ctx context.Context, c *command, args []string) (int, error) {
 		defer stop()
 		b.until = ctx
 	}
-	code, err := c.run(ctx, b, args)
+	code, err := inGoroutine(func() (int, error) { return c.run(ctx, b, args) })
 	if errors.Is(err, errNoInput) {
 		a.interrupted(c.name, nil)
 		return exitInconclusive, nil
@@ -191,6 +191,19 @@ func (a *app) run(ctx context.Context, c *command, args []string) (int, error) {
 	if err == nil {
 		err = out.err
 	}
+	return code, err
+}
+
+// inGoroutine calls f in one of its own. If client code ends that one, as runtime.Goexit does, f does not come back,
+// and the program would wait forever.
+func inGoroutine(f func() (int, error)) (code int, err error) {
+	done := make(chan struct{})
+	err = engine.ErrEnded
+	go func() {
+		defer close(done)
+		code, err = f()
+	}()
+	<-done
 	return code, err
 }
 
