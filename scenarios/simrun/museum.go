@@ -50,11 +50,14 @@ func museum(ctx context.Context, a *app, args []string) (int, error) {
 		a.interrupted("museum", undone)
 		return exitInconclusive, nil
 	}
+	if len(undone) > 0 {
+		return 0, fmt.Errorf("%s: %w", undone[0], engine.ErrEnded)
+	}
 	return exitHeld, writeMuseum(a, rows, *reps)
 }
 
 // onEachCore calls f for each scenario of a list, as many at a time as there are cores. It returns the names of those
-// whose call had not ended when ctx was done.
+// whose call had not ended when ctx was done, or has not come back because client code ended its goroutine.
 func onEachCore(ctx context.Context, list []*engine.Scenario, f func(i int, s *engine.Scenario)) (undone []string) {
 	var wg sync.WaitGroup
 	limit := make(chan struct{}, runtime.GOMAXPROCS(0))

@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
+	"zksim/checkers"
 	"zksim/scenarios/catalog"
 	"zksim/scenarios/catalog/variants"
 	"zksim/scenarios/engine"
@@ -126,3 +128,15 @@ func TestAMutantIsToldByWhatIsKnownOfIt(t *testing.T) {
 
 // documented is how many bugs were found in shipped recipes and texts.
 const documented = 36
+
+func TestAMutantThatEndsItsGoroutineEndsTheMuseum(t *testing.T) {
+	for _, command := range []string{"museum", "strategies"} {
+		var out, err strings.Builder
+		a := &app{out: &out, err: &err, all: []engine.Scenario{{Name: "x/goner", Clients: 2, Caught: []string{"steps"},
+			Program: func(*engine.Process) { runtime.Goexit() }, Checkers: []checkers.Checker{checkers.Steps{}}}}}
+		if code := a.main(context.Background(), []string{command, "-reps", "1"}); code != exitUsage ||
+			!strings.Contains(err.String(), "x/goner: "+engine.ErrEnded.Error()[:40]) {
+			t.Errorf("%s: status %d, %s", command, code, &err)
+		}
+	}
+}

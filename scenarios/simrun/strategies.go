@@ -66,6 +66,9 @@ func strategies(ctx context.Context, a *app, args []string) (int, error) {
 		a.interrupted("strategies", undone)
 		return exitInconclusive, nil
 	}
+	if len(undone) > 0 {
+		return 0, fmt.Errorf("%s: %w", undone[0], engine.ErrEnded)
+	}
 	return exitHeld, writeStrategies(a, mutants, rows, proofs, *reps)
 }
 
