@@ -30,7 +30,7 @@ func TestThePageOfKeeperSaysWhatBreaks(t *testing.T) {
 		{"recipes/hearing", 39, "`recipes/hearing`, seed 39: the same with a `Queue.Put`", "Queue.Put "},
 		{"recipes/rewatched", 58, "`recipes/rewatched`, seed 58, and", "Queue.Take "},
 		{"recipes/settled", 60, "`recipes/settled`, seed 60: with a `Take` and", "PriorityQueue.TryTake "},
-		{"recipes/struck", 5459, "`recipes/struck`, seed 5459: the answer to a write of a `Downgrade` is", "RWLock.Downgrade"},
+		{"recipes/struck", 5459, "`recipes/struck`, seed 5459: the answer to a write of a `Downgrade`", "RWLock.Downgrade"},
 	} {
 		if !strings.Contains(text, x.page) {
 			t.Errorf("docs/keeper.md does not say %q", x.page)
