@@ -67,3 +67,17 @@ func TestARowOfManyClientsIsMadeOnce(t *testing.T) {
 		t.Errorf("%d MB for five lines of 30 kB", n)
 	}
 }
+
+// TestEveryViewTellsWhatIsChosen: no event of a history does.
+func TestEveryViewTellsWhatIsChosen(t *testing.T) {
+	f := &Failure{History: &history.History{Clients: 2, Outcome: history.Quiet},
+		Trace: &history.Trace{Steps: []history.Step{{Name: "choose c2 1", Did: "c2 chooses 1"}}}}
+	for name, write := range map[string]func(io.Writer, *Failure) error{"story": WriteStory,
+		"perfetto": WritePerfetto, "shiviz": WriteShiviz,
+		"columns": func(w io.Writer, f *Failure) error { return WriteColumns(w, f, 80) }} {
+		var b strings.Builder
+		if err := write(&b, f); err != nil || !strings.Contains(b.String(), "chooses 1") {
+			t.Errorf("%s: %v\n%s", name, err, b.String())
+		}
+	}
+}
