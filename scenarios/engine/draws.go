@@ -17,7 +17,7 @@ type Draws struct {
 
 // Choose implements [Host].
 func (d *Draws) Choose(p *Process, n int) int {
-	d.mu.Lock()
+	d.mu.Lock() //zksim:ignore not used in the simulator
 	defer d.mu.Unlock()
 	if d.drawn == nil {
 		d.drawn = map[int]uint64{}
