@@ -21,26 +21,26 @@ func givesUp(things ...func(a givingUp)) func(p *engine.Process) {
 		if p.ID > 1 {
 			return
 		}
-		a := givingUp{alone{refused{p: p, dir: p.Path("/dir")}}, new(int)}
+		a := givingUp{alone{refused{p: p, dir: p.Path("/dir")}}, new([]<-chan zk.Event)}
 		for round := range p.Rounds {
 			q := p
 			if a.p.Choose(2) > 0 {
 				q = leisurely(p)
 			}
-			a.p, a.after = counting(q, a.undoing), fmt.Sprint("-", round)
+			a.p, a.after = knowing(q, a.undoing), fmt.Sprint("-", round)
 			things[a.p.Choose(len(things))](a)
 		}
 	}
 }
 
-// undoer is an environment that counts the clean-ups under way in the background.
+// undoer is an environment that knows the clean-ups under way in the background.
 type undoer struct {
 	recipes.Env
-	undoing *int
+	undoing *[]<-chan zk.Event // each is closed when its clean-up has ended
 }
 
-// counting returns the process with such an environment.
-func counting(p *engine.Process, undoing *int) *engine.Process {
+// knowing returns the process with such an environment.
+func knowing(p *engine.Process, undoing *[]<-chan zk.Event) *engine.Process {
 	q := *p
 	q.Env = undoer{p.Env, undoing}
 	return &q
@@ -48,17 +48,18 @@ func counting(p *engine.Process, undoing *int) *engine.Process {
 
 // Undo implements [recipes.Env].
 func (u undoer) Undo(name string, f func()) {
-	*u.undoing++
+	ended := make(chan zk.Event)
+	*u.undoing = append(*u.undoing, ended)
 	u.Env.Undo(name, func() {
 		f()
-		*u.undoing--
+		close(ended)
 	})
 }
 
-// givingUp is the only client, and knows how many clean-ups are under way.
+// givingUp is the only client, and knows the clean-ups under way.
 type givingUp struct {
 	alone
-	undoing *int
+	undoing *[]<-chan zk.Event
 }
 
 // keeps waits for a while, but no longer than its session lasts.
@@ -95,8 +96,10 @@ func (a givingUp) hurry(steps int) (ctx context.Context, hurried func() error) {
 
 // tidies waits until all clean-ups have ended.
 func (a givingUp) tidies() {
-	for *a.undoing > 0 {
-		a.p.Step()
+	for len(*a.undoing) > 0 {
+		ended := (*a.undoing)[0]
+		*a.undoing = (*a.undoing)[1:]
+		a.p.Env.Await(background, ended)
 	}
 }
 
