@@ -105,7 +105,7 @@ func (x *chart) step(i int, s *history.Step) {
 	at := x.follows.at[i]
 	x.serving = x.executed(s)
 	switch {
-	case verb == "choose": // where the code goes on from here is otherwise in no event
+	case verb == "choose": // no event of the history tells it
 		x.add(x.servers+int(clientOf(s.Name)), i, s.Name, s.Did)
 	case at < 0 || x.follows.recorded:
 	case verb == "serve":

@@ -405,9 +405,7 @@ func failedSite(p *engine.Process) {
 }
 
 // waitingScenario is what all scenarios of waiting have in common.
-func waitingScenario(
-	name, doc string, rounds int, program func(p *engine.Process), plan string,
-) engine.Scenario {
+func waitingScenario(name, doc string, rounds int, program func(p *engine.Process), plan string) engine.Scenario {
 	return engine.Scenario{Name: name, Doc: doc, Clients: 1, Rounds: rounds, Servers: []int{1, 3}, SafetySteps: 3000,
 		MaxSteps: 8000, Setup: []model.Request{engine.Mkdir("/dir")}, Program: program, Faults: faults.MustParse(plan),
 		Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Steps{}}, Finally: endsAll, Heeds: nothing}

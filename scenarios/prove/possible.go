@@ -18,11 +18,8 @@ func (w *worker) possible(x *state, world *sim.World) (all []sim.Transition, mir
 		all = c.AppendChoices(all)
 	}
 	if len(all) > 0 {
-		w.busy, w.list = true, all
-		if w.reverse {
-			slices.Reverse(all)
-		}
-		return all, false, true
+		w.busy = true
+		return w.ordered(all), false, true
 	}
 	if !w.scope.Offline && slices.ContainsFunc(x.clients, func(c *sim.Part) bool { return !c.Begun() }) {
 		if world == nil {
@@ -67,11 +64,16 @@ func (w *worker) possible(x *state, world *sim.World) (all []sim.Transition, mir
 	} else if strikes {
 		w.withheld.Store(true)
 	}
+	return w.ordered(all), false, true
+}
+
+// ordered returns the list in the order of the search, and keeps its memory.
+func (w *worker) ordered(all []sim.Transition) []sim.Transition {
 	if w.reverse {
 		slices.Reverse(all)
 	}
 	w.list = all
-	return all, false, true
+	return all
 }
 
 // note records which faults are possible.

@@ -96,24 +96,24 @@ func isHistory(in *bufio.Reader) bool {
 
 // viewHistory shows a recorded run, which cannot be run again.
 func (a *app) viewHistory(ctx context.Context, v *views, file string, in io.Reader, replays bool) error {
-	name := a.fileName(file)
+	name, once := a.fileName(file), flows(file)
 	if replays || !v.any() {
 		err := fmt.Errorf("%s: a history cannot be run again", name)
-		if flows(file) {
+		if once {
 			err = a.onlyFromFile(file)
 		}
 		return fmt.Errorf("%w, expected -v, -columns, -perfetto or -shiviz to show it", err)
 	}
 	var text bytes.Buffer
 	from := in
-	if flows(file) {
+	if once {
 		from = io.TeeReader(in, &text)
 	}
 	h, err := reports.ReadHistory(from)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	if flows(file) { // a recording that is shown without its verdict looks like a pass
+	if once { // a recording that is shown without its verdict looks like a pass
 		_, err := serve.ReadRecording(io.MultiReader(&text, in))
 		if !errors.Is(err, serve.ErrNoRecording) {
 			return a.onlyFromFile(file)
