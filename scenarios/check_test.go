@@ -70,8 +70,10 @@ func checkHere(t *testing.T, s scenarios.Scenario, seeds, schedule string) (f *f
 
 func TestCheckPassesWhatHoldsAndWhatIsCaught(t *testing.T) {
 	if f := check(t, *catalog.Named("lock/fan-out"), "1-20", ""); f.fatal != "" ||
-		f.logs != "lock/fan-out held in 20 runs; every schedule of 2 clients with no fault\n    struck     times (in runs, "+
-			"of those with it): sequence@path=/lock 21 (7 of 7)\n    holders    1 at once, at most, by what their code knew" {
+		f.logs != "lock/fan-out held in 20 runs; every schedule of 2 clients with no fault\n    checkers   ownership, "+
+			"claim, belief, fenced, liveness, linearizability, quiescence, tree, steps, herd, watches, leftover"+
+			"\n    struck     times (in runs, of those with it): sequence@path=/lock 21 (7 of 7)"+
+			"\n    holders    1 at once, at most, by what their code knew" {
 		t.Errorf("%+v", f)
 	}
 	if f := check(t, *catalog.Named("lock/watch-first"), "7-20", ""); f.fatal != "" ||

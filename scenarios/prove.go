@@ -108,12 +108,13 @@ func (r *record) proved(t T, b Bounds, limit time.Duration) bool {
 	return false
 }
 
-// bounded says what a proof leaves out, as lines below a sentence; "" if it has found something.
+// bounded says which checkers a proof is about, and what it leaves out, as lines below a sentence; "" if it has found
+// something.
 func bounded(s *Scenario, sc *prove.Scope, x *prove.Result) (text string) {
 	if x.Outcome != prove.Holds {
 		return ""
 	}
-	text = "\n    not in it: " + sc.Outside(s)
+	text = "\n    checkers: " + strings.Join(x.Checkers, ", ") + "\n    not in it: " + sc.Outside(s)
 	for _, rule := range x.Unstruck {
 		text += "\n    not struck: " + rule
 	}

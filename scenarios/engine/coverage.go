@@ -236,7 +236,7 @@ type caller struct{ client, object int32 }
 const NotJudged = "not judged"
 
 // Summary returns the coverage in a few lines: how often each rule of the fault plan struck, how many held the lock at
-// once, and in how many runs each goal was reached.
+// once, and in how many runs each goal was reached. If the scenario has held, it begins with its checkers.
 func (r *Report) Summary() []string {
 	var lines []string
 	var struck []string
@@ -249,6 +249,9 @@ func (r *Report) Summary() []string {
 		if len(parts) > 0 {
 			lines = append(lines, fmt.Sprintf("%-10s %s", label, strings.Join(parts, ", ")))
 		}
+	}
+	if r.Status == Held {
+		add("checkers", r.Scenario.judgeNames())
 	}
 	if len(struck) > 0 {
 		struck[0] = "times (in runs, of those with it): " + struck[0]

@@ -95,11 +95,7 @@ type Report struct {
 // that it was cut short. It fails when client code leaves the simulator, with a [*sim.Misuse] that is also in the
 // report, when it ends its goroutine, or when it records a word that no checker knows.
 func Run(ctx context.Context, s *Scenario, o Options) (Report, error) {
-	err := s.Valid()
-	if err == nil {
-		err = s.catches()
-	}
-	if err != nil {
+	if err := s.Valid(); err != nil {
 		return Report{Scenario: s}, err
 	}
 	if s.Broken() {

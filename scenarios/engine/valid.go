@@ -26,7 +26,7 @@ func (s *Scenario) Valid() error {
 		return fmt.Errorf("the name of a scenario is one line of visible characters, up to %d bytes, as lock/lock, "+
 			"not %.60q", maxName, s.Name)
 	}
-	for _, wrong := range []func() error{s.runs, s.sizes, s.judged} {
+	for _, wrong := range []func() error{s.runs, s.sizes, s.judged, s.catches} {
 		if err := wrong(); err != nil {
 			return err
 		}
@@ -112,13 +112,9 @@ func (s *Scenario) judged() error {
 	return nil
 }
 
-// catches reports whether all checkers that are to find the flaw of a mutant are there. Valid does not check this,
-// since a search may have only some of them.
+// catches reports whether all checkers that are to find the flaw of a mutant are there.
 func (s *Scenario) catches() error {
-	known := []string{(checkers.Always{}).Name()}
-	for _, c := range s.Judges() {
-		known = append(known, c.Name())
-	}
+	known := append([]string{(checkers.Always{}).Name()}, s.judgeNames()...)
 	for _, name := range s.Caught {
 		if !slices.Contains(known, name) {
 			return fmt.Errorf("Caught of %s names %.60q, expected one of its checkers: %s", s.Name, name,

@@ -75,6 +75,8 @@ var spoilt = []struct {
 			s.Finally, s.Heeds = func(*history.History) error { return nil }, []string{"lock", "deleted", "lokc"}
 			s.Checkers = []checkers.Checker{checkers.Belief{}}
 		}},
+	{`Caught of my/lock names "nope", expected one of its checkers: always, tree`,
+		func(s *engine.Scenario) { s.Caught = []string{"tree", "nope"} }},
 	{"fault plan: rule 1: no such fault; there are ",
 		func(s *engine.Scenario) { s.Faults = faults.Plan{{Fault: "nope", Budget: 1}} }},
 	{"fault plan: rule 1: the budget must be a number from 0 ",
@@ -115,18 +117,6 @@ func TestEveryFieldOfAScenarioThatIsWrongIsNamedWithWhatWasExpected(t *testing.T
 		if _, err = engine.NewRunner().Replay(&s, engine.Schedule{Scenario: s.Name}); err == nil || err.Error() != told {
 			t.Errorf("a replay: %v", err)
 		}
-	}
-}
-
-func TestARunHasTheCheckersThatAreToCatchAMutant(t *testing.T) {
-	s := sound()
-	s.Caught = []string{"nope"}
-	const want = `Caught of my/lock names "nope", expected one of its checkers: always, tree`
-	if _, err := engine.Run(t.Context(), &s, engine.Options{}); err == nil || err.Error() != want {
-		t.Error(err)
-	}
-	if err := s.Valid(); err != nil {
-		t.Errorf("a search that has some of the checkers: %v", err)
 	}
 }
 

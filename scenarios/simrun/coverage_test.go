@@ -9,6 +9,7 @@ import (
 func TestCheckSaysWhatItsRunsHaveCovered(t *testing.T) {
 	r := simrun(t, "check", "-v", "-run", "^rwlock/rwlock$", "-seeds", "1-400", "-strategy", "random")
 	want := regexp.MustCompile(`^held    rwlock/rwlock            400 runs, \d+ steps
+      checkers   ownership, claim, .*, leftover
       struck     times \(in runs, of those with it\): lose-request \d+ \(\d+ of \d+\), ` +
 		`.*, sequence@path=/rw \d+ \(\d+ of \d+\)
       holders    \d at once, at most, by what their code knew

@@ -306,7 +306,7 @@ func (c *proveFlags) obligation(
 		if err != nil {
 			return outcome{}, err
 		}
-		unproved(a.out, sc.Outside(whole), r.Unstruck, r.Idle)
+		proved(a.out, &r.Claim, sc.Outside(whole), r.Unstruck, r.Idle)
 	}
 	c.lose(w.addProof(p))
 	status := pipeline.StatusOf(row)

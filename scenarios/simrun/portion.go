@@ -178,7 +178,7 @@ func (c *mergeFlags) portions(ctx context.Context, a *app, parts *parts) (int, e
 		}
 		fmt.Fprintf(out, "%-7s %-24s %s\n", cmp.Or(heads[status], "FAIL"), name, text)
 		if status == engine.Held {
-			unproved(out, sc.Outside(s), prove.Unstruck(all), all[0].Idle)
+			proved(out, &all[0].Claim, sc.Outside(s), prove.Unstruck(all), all[0].Idle)
 		}
 		m.rows = append(m.rows, pipeline.RowOf(s, status, text))
 		return outcome{code: m.tally.count(status)}, nil

@@ -106,7 +106,8 @@ func TestMergedPortionsSayWhatIsNotProved(t *testing.T) {
 	scope := regexp.MustCompile(`^holds: (.*); \d+ states, `).FindStringSubmatch(whole.out)
 	_, beside, _ := strings.Cut(whole.out, "\n")
 	beside, _, _ = strings.Cut(beside, "1 scenario")
-	if scope == nil || strings.Count(beside, "\n      not ") != 3 {
+	if scope == nil || !strings.HasPrefix(beside, "      checkers   ownership, ") ||
+		strings.Count(beside, "\n      not ") != 4 {
 		t.Fatalf("%+v", whole)
 	}
 	if r.code != exitHeld || !strings.Contains(r.out, scope[1]) || !strings.Contains(r.out, "\n"+beside) {

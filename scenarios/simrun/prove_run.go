@@ -143,7 +143,7 @@ func (c *proveFlags) attempt(
 		fmt.Fprintf(a.out, "      ordered    %s\n", reports.Printable(x))
 	}
 	if r.Outcome == prove.Holds {
-		unproved(a.out, sc.Outside(s), r.Unstruck, r.Idle)
+		proved(a.out, &r.Claim, sc.Outside(s), r.Unstruck, r.Idle)
 	}
 	if c.wide && ctx.Err() == nil && r.Outcome != prove.Violated {
 		return c.beyond(ctx, a, s, o, row, bar)
@@ -159,9 +159,10 @@ func printProof(out io.Writer, r *prove.Result, took time.Duration) {
 	}
 }
 
-// unproved prints what a proof says nothing about: what is outside its scope, rules that could strike nowhere in it,
-// and checkers that have nothing to judge in it.
-func unproved(out io.Writer, outside string, unstruck, idle []string) {
+// proved prints which checkers have found nothing, and what the proof says nothing about: what is outside its scope,
+// rules that could strike nowhere in it, and checkers that have nothing to judge in it.
+func proved(out io.Writer, c *prove.Claim, outside string, unstruck, idle []string) {
+	fmt.Fprintf(out, "      checkers   %s\n", reports.Printable(strings.Join(c.Checkers, ", ")))
 	fmt.Fprintf(out, "      not in it  %s\n", reports.Printable(outside))
 	for _, x := range unstruck {
 		fmt.Fprintf(out, "      not struck %s\n", reports.Printable(x))
