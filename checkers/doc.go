@@ -107,6 +107,15 @@ func Caught(h *history.History, all []Checker, names []string) (Verdict, bool) {
 	return Verdict{}, false
 }
 
+// NamesOf returns the names of checkers, in their order.
+func NamesOf(all []Checker) []string {
+	list := make([]string, len(all))
+	for i, c := range all {
+		list[i] = c.Name()
+	}
+	return list
+}
+
 // violated makes the verdict of checker c at event i.
 func violated(c Checker, i int, format string, args ...any) Verdict {
 	return Verdict{Violated, c.Name(), fmt.Sprintf(format, args...), i}

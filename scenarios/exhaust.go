@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"zksim/checkers"
 	"zksim/scenarios/engine"
 )
 
@@ -63,7 +64,7 @@ func Exhaust(t T, s Scenario, b SearchBounds) {
 		t.Fatalf("%s: %s; %s", s.Name, says, x.Unmet)
 	default:
 		r.to(engine.Held, says)
-		t.Logf("%s held in %s%s", s.Name, says, notJudged(x.Idle))
+		t.Logf("%s held in %s%s%s", s.Name, says, line("checkers", checkers.NamesOf(s.Judges())), notJudged(x.Idle))
 	}
 }
 
@@ -73,10 +74,15 @@ func notJudged(idle []engine.Idle) string {
 	for i, x := range idle {
 		list[i] = x.String()
 	}
+	return line(engine.NotJudged, list)
+}
+
+// line returns a list as a line below a sentence; "" if it is empty.
+func line(label string, list []string) string {
 	if len(list) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n    %s %s", engine.NotJudged, strings.Join(list, ", "))
+	return fmt.Sprintf("\n    %-10s %s", label, strings.Join(list, ", "))
 }
 
 // joined joins two clauses; the second may be empty.

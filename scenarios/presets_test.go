@@ -180,11 +180,7 @@ func TestPresetsJudgeWhatARecipeTells(t *testing.T) {
 		}), "entry claim gather liveness quiescence tree steps"},
 	} {
 		t.Run(x.Name, func(t *testing.T) {
-			var names []string
-			for _, c := range x.Checkers {
-				names = append(names, c.Name())
-			}
-			if got := strings.Join(names, " "); got != x.checkers {
+			if got := strings.Join(checkers.NamesOf(x.Checkers), " "); got != x.checkers {
 				t.Errorf("it is judged by %s, want %s", got, x.checkers)
 			}
 			scenarios.Check(t, x.Scenario)

@@ -201,7 +201,7 @@ func promisesPage(all []promise, says map[string][]string, caught map[string][]s
 func judgesTable(b *strings.Builder, all []promise, caught map[string][]string) {
 	sentences, alone := map[string]int{"always": 0}, map[string][]string{}
 	for i := range All {
-		for _, name := range judgeNames(&All[i]) {
+		for _, name := range checkers.NamesOf(All[i].Judges()) {
 			sentences[name] = 0
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"zksim/scenarios/engine"
+	"zksim/checkers"
 )
 
 // noted is an error that a member of package recipes has returned; that of a call that returned none, or another one
@@ -85,28 +85,20 @@ func TestTheErrorsThatAreDocumentedAreReturned(t *testing.T) {
 	}
 	checks := map[string]bool{}
 	for i := range All {
-		for _, name := range judgeNames(&All[i]) {
+		for _, name := range checkers.NamesOf(All[i].Judges()) {
 			checks[name] = true
 		}
 	}
 	for _, p := range readPromises(t) {
 		called := calledBy(p.member, returned)
 		for _, judge := range p.judges {
-			has := func(name string) bool { return slices.Contains(judgeNames(Named(name)), judge) }
+			has := func(name string) bool { return slices.Contains(checkers.NamesOf(Named(name).Judges()), judge) }
 			if checks[judge] && callable(p.member) && !slices.ContainsFunc(called, has) {
 				t.Errorf("%s: %s: no scenario with the checker %s calls it", p.member, p.words, judge)
 			}
 		}
 	}
 	comparePage(t, "../../docs/errors.md", errorsPage(append(names, ctxError), documents, returned))
-}
-
-// judgeNames returns the names of the checkers of a scenario.
-func judgeNames(s *engine.Scenario) (names []string) {
-	for _, c := range s.Judges() {
-		names = append(names, c.Name())
-	}
-	return names
 }
 
 // failing returns the methods that return errors.
@@ -309,7 +301,7 @@ import (
 
 	"zksim/recipes"
 	"zksim/scenarios/catalog"
-	"zksim/scenarios/engine"
+	"zksim/checkers"
 )
 
 var known = []struct {

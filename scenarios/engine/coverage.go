@@ -251,7 +251,7 @@ func (r *Report) Summary() []string {
 		}
 	}
 	if r.Status == Held {
-		add("checkers", r.Scenario.judgeNames())
+		add("checkers", checkers.NamesOf(r.Scenario.Judges()))
 	}
 	if len(struck) > 0 {
 		struck[0] = "times (in runs, of those with it): " + struck[0]

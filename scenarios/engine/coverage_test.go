@@ -355,12 +355,8 @@ func TestTheSummaryCountsWhatHappened(t *testing.T) {
 	s.Servers = []int{1}
 	rep := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 60}})
 	r := rep.Rules[0]
-	var judges []string
-	for _, c := range s.Judges() {
-		judges = append(judges, c.Name())
-	}
 	want := []string{
-		"checkers   " + strings.Join(judges, ", "),
+		"checkers   " + strings.Join(checkers.NamesOf(s.Judges()), ", "),
 		fmt.Sprintf("struck     times (in runs, of those with it): disconnect %d (%d of %d)", r.Strikes, r.Hit, r.On),
 		fmt.Sprintf("not struck lose-reply=1@op=setACL (possible in 0 of %d runs)", rep.Rules[1].On),
 		"holders    1 at once, at most, by what their code knew",

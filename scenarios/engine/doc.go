@@ -157,14 +157,6 @@ func (s *Scenario) Judges() []checkers.Checker {
 	return append(slices.Clip(all), checkers.FinallyOf{Finally: finally, Heeds: s.Heeds})
 }
 
-// judgeNames returns the names of all Judges.
-func (s *Scenario) judgeNames() (names []string) {
-	for _, c := range s.Judges() {
-		names = append(names, c.Name())
-	}
-	return names
-}
-
 // Listed returns the scenario with Finally among its Checkers.
 func (s Scenario) Listed() Scenario {
 	s.Checkers, s.Finally, s.Heeds = s.Judges(), nil, nil

@@ -114,7 +114,7 @@ func (s *Scenario) judged() error {
 
 // catches reports whether all checkers that are to find the flaw of a mutant are there.
 func (s *Scenario) catches() error {
-	known := append([]string{(checkers.Always{}).Name()}, s.judgeNames()...)
+	known := append([]string{(checkers.Always{}).Name()}, checkers.NamesOf(s.Judges())...)
 	for _, name := range s.Caught {
 		if !slices.Contains(known, name) {
 			return fmt.Errorf("Caught of %s names %.60q, expected one of its checkers: %s", s.Name, name,

@@ -93,7 +93,7 @@ func (s *Scope) claim(r Reductions) Claim {
 	return Claim{Like: like, Scenario: x.Name, Clients: x.Clients, Dials: x.Dials, Rounds: x.Rounds, Servers: s.Servers,
 		Order: s.Order, Faults: s.Faults.String(),
 		Most: s.most(), Interleave: s.Interleave, SlowWakes: s.SlowWakes, Offline: s.Offline, Ticks: s.Ticks,
-		Deposed: s.deposes(), Checkers: names(x.Checkers), Reductions: r}
+		Deposed: s.deposes(), Checkers: checkers.NamesOf(x.Checkers), Reductions: r}
 }
 
 // String returns the claim in one line.

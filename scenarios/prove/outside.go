@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"zksim/checkers"
 	"zksim/faults"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
@@ -29,12 +30,9 @@ func (s *Scope) Outside(whole *engine.Scenario) string {
 	add(len(missing) > 0, "the faults %s", strings.Join(missing, ", "))
 	add(len(fewer) > 0, "%s more often or elsewhere", strings.Join(fewer, ", "))
 	add(s.most() < total(s.Faults), "more than %s in one run", history.Counted(s.most(), "fault"))
-	var silent []string
-	for _, c := range whole.Judges() {
-		if !slices.Contains(names(x.Judges()), c.Name()) {
-			silent = append(silent, c.Name())
-		}
-	}
+	judges := checkers.NamesOf(x.Judges())
+	silent := slices.DeleteFunc(checkers.NamesOf(whole.Judges()),
+		func(name string) bool { return slices.Contains(judges, name) })
 	add(len(silent) > 0, "the checkers %s", strings.Join(silent, ", "))
 	add(!s.SlowWakes && !s.Interleave, "code that is slow to wake")
 	add(s.Ticks == 0, "timers that fire early")

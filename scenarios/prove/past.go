@@ -71,14 +71,6 @@ func OfState(c checkers.Checker) bool {
 	return ok
 }
 
-func names(all []checkers.Checker) []string {
-	list := make([]string, len(all))
-	for i, c := range all {
-		list[i] = c.Name()
-	}
-	return list
-}
-
 func (p *past) reset() {
 	for _, o := range p.observers {
 		o.reset()

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"zksim/checkers"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
 )
@@ -45,10 +46,7 @@ func details(a *app, s *engine.Scenario) {
 		fmt.Fprintf(a.out, "    %-9s %s\n", "not valid", oneLine(err.Error()))
 		return
 	}
-	var checkers, goals []string
-	for _, c := range s.Judges() {
-		checkers = append(checkers, c.Name())
-	}
+	var goals []string
 	for _, g := range s.Goals {
 		goals = append(goals, g.Name)
 	}
@@ -59,7 +57,7 @@ func details(a *app, s *engine.Scenario) {
 	}
 	for _, line := range [][2]string{
 		{"recipe", recipe}, {"clients", clients},
-		{"faults", s.Faults.String()}, {"checkers", strings.Join(checkers, ", ")},
+		{"faults", s.Faults.String()}, {"checkers", strings.Join(checkers.NamesOf(s.Judges()), ", ")},
 		{"goals", strings.Join(goals, "; ")}, {"source", s.Notes().Source},
 	} {
 		if line[1] != "" {

@@ -252,7 +252,7 @@ func TestMisuseIsNoSuccess(t *testing.T) {
 		"RunInRun":      "panic: zktest: Run, Search or Fuzz in the code of a run, which has an ensemble of its own",
 		"StartInRun":    "panic: zktest: Start in the code of a run, which has an ensemble of its own",
 		"NoOption":      "zktest: option 2 is nil",
-		"NoSuchChecker": `zktest: the code is to be caught by "lways", expected one of its checkers: always`,
+		"NoSuchChecker": `Caught of zktest/TestHiddenNoSuchChecker names "lways", expected one of its checkers: always`,
 		"Report":        "zktest: reported: two lead",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -177,30 +177,10 @@ func scenario(t testing.TB, nth int, code func(c *Cluster), options []Option) sc
 		}
 	}
 	s.Like = like(t, s.Like.String())
-	if err := caught(&s); err != nil {
-		t.Fatal(err)
-	}
 	if slices.Equal(s.Faults, serve.Contract()) { // these may happen; code without watches, say, cannot have late ones
 		return s.FaultsOptional()
 	}
 	return s
-}
-
-// caught reports an error if a checker that is to catch the code is not there.
-func caught(s *scenarios.Scenario) error {
-	names := []string{checkers.Always{}.Name()}
-	for _, c := range s.Checkers {
-		if c != nil {
-			names = append(names, c.Name())
-		}
-	}
-	for _, name := range s.Caught {
-		if !slices.Contains(names, name) {
-			return fmt.Errorf("zktest: the code is to be caught by %.60q, expected one of its checkers: %s", name,
-				strings.Join(names, ", "))
-		}
-	}
-	return nil
 }
 
 // Bounds are the bounds of a [Search].
