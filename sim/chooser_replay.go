@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"zksim/internal/edit"
+	"zksim/internal/hash"
 )
 
 // Replay chooses what a schedule says. After the last name it goes calm and then takes clients and servers in turn
@@ -116,5 +117,8 @@ func (r *Replay) complete(w *World) (Transition, bool, error) {
 		return Transition{Kind: Calm}, true, nil
 	}
 	r.turn++
+	if w.choosing != nil { // a loop that asks once in so many steps would always get the same number
+		return list[hash.Mix(uint64(r.turn))%uint64(len(list))], true, nil
+	}
 	return list[r.turn%len(list)], true, nil
 }

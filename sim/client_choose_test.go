@@ -57,3 +57,22 @@ func TestEveryChooserChoosesEveryNumber(t *testing.T) {
 		w.Close()
 	}
 }
+
+// TestALoopThatChoosesEnds: a schedule leaves open what is chosen after its last name. Whatever the steps between two
+// choices are, a loop must not get the same numbers forever.
+func TestALoopThatChoosesEnds(t *testing.T) {
+	for n := 2; n < 8; n++ {
+		for reads := range 5 {
+			s := start(t, 1, func(_ *script, c *Client) {
+				for c.Env().Choose(n) != n-1 || c.Env().Choose(2) == 0 {
+					for range reads {
+						c.Conn().Exists("/d")
+					}
+				}
+			})
+			if err := s.w.Run(&Replay{}); err != nil || s.w.History.Outcome != history.Quiet {
+				t.Errorf("one of %d, %d reads: %v, outcome %v", n, reads, err, s.w.History.Outcome)
+			}
+		}
+	}
+}
