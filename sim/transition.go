@@ -36,6 +36,9 @@ const (
 var verbs = [...]string{"run", "deliver", "serve", "round", "connect", "resume", "undelay", "expire", "replicate",
 	"thaw", "tick", "calm", "reap", "stepdown", "disown", "lapse", "late", "choose"}
 
+// Kinds is how many kinds there are without the faults.
+const Kinds = Kind(len(verbs))
+
 // IsVerb reports whether the name of a transition that is no fault begins with this word.
 func IsVerb(word string) bool { return slices.Contains(verbs[:], word) }
 

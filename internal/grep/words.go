@@ -64,7 +64,7 @@ var primaries = sync.OnceValue(func() []primary {
 	w := sim.NewWorld() // it names its transitions
 	defer w.Close()
 	w.Reset(sim.Config{Clients: 1, Servers: 1}, nil, func(*sim.Client) {})
-	for k := sim.Run; k <= sim.Choose; k++ {
+	for k := range sim.Kinds {
 		verb, _, _ := strings.Cut(w.Name(sim.Transition{Kind: k, Client: 1}), " ")
 		list = append(list, primary{name: verb, class: transitionWord})
 	}

@@ -240,7 +240,7 @@ func (x *checkpoint) sound() error {
 // possible reports whether a transition could be one of the search.
 func (x *checkpoint) possible(t sim.Transition) bool {
 	return int(t.Client) <= x.Claim.Clients*(1+x.Claim.Dials) &&
-		(t.Kind <= sim.Late || t.Kind >= sim.FirstFault && int(t.Kind-sim.FirstFault) < len(faults.Table))
+		(t.Kind < sim.Kinds || t.Kind >= sim.FirstFault && int(t.Kind-sim.FirstFault) < len(faults.Table))
 }
 
 // restore puts what is known into s, and returns what is left to explore.

@@ -47,3 +47,30 @@ func TestAResumedSearchKnowsWhatTheFirstPieceHasSeen(t *testing.T) {
 		t.Errorf("%d of %d searches were resumed, expected most", limited, whole.Last.States)
 	}
 }
+
+// TestASearchWithChoicesIsResumed has choices on the way to all that is left, and, in some pieces, choices left.
+func TestASearchWithChoicesIsResumed(t *testing.T) {
+	sc := tiny{name: "chooses", program: func(p *engine.Process) {
+		n := p.Choose(3)
+		p.Conn.Exists("/d")
+		p.Sometimes("they are 2 and 4", n == 2 && p.Choose(5) == 4)
+	}}.scope(t)
+	search := func(file string, states int) Result {
+		return certify(t, sc, Options{Reductions: Every, Workers: 1, Checkpoint: file, States: states})
+	}
+	whole, limited := search("", 0), 0
+	for states := 5; states < whole.Last.States; states += 5 {
+		file := filepath.Join(t.TempDir(), "checkpoint")
+		if first := search(file, states); !first.Limited {
+			continue
+		}
+		limited++
+		r := search(file, 0)
+		if why := r.Certificate.Differs(&whole.Certificate); why != "" || len(r.Never) > 0 {
+			t.Errorf("resumed after %d states: %s, never %q", states, why, r.Never)
+		}
+	}
+	if limited < whole.Last.States/10 {
+		t.Errorf("%d pieces of %d states", limited, whole.Last.States)
+	}
+}
