@@ -33,6 +33,7 @@ type Part struct {
 	seat      seat
 	orphaned  bool // a session goes on that its library no longer has
 	options   int  // how many numbers code can get that has asked for one; 0: none has
+	ready     bool // code goes on as soon as it may
 
 	key   uint64 // hash of all that
 	core  uint64 // of all except what is on its way
@@ -113,6 +114,10 @@ func (p *Part) Connected() bool { return p.connected }
 // connection that the server has closed, one that Close gives up may be nowhere, and the rest does not tell.
 func (p *Part) Leaves() bool { return p.leaves || p.calls && p.hungup }
 
+// Ready reports whether code of the client is yet to go on of those that go on at once, see [World.Prompt]. So it is only
+// while another one chooses a number.
+func (p *Part) Ready() bool { return p.ready }
+
 // Ends returns the virtual time at which the session of a client without a connection can end; 0 if it has a
 // connection.
 func (p *Part) Ends() int64 { return p.ends }
@@ -148,13 +153,15 @@ func (c *Client) Part(p *Part) {
 	}
 	p.live, p.auth, p.closed = true, c.conn.Auth, c.closed
 	p.seat, p.orphaned = c.seat(), len(c.orphans) > 0
-	p.leaves, p.calls, p.options = false, false, 0
+	p.leaves, p.calls, p.options, p.ready = false, false, 0, false
 	for _, g := range c.coroutines {
 		switch g.status {
 		case calling:
 			p.calls, p.leaves = true, p.leaves || g.within != nil
 		case choosing:
 			p.options = g.options
+		case runnable:
+			p.ready = p.ready || !g.slow
 		}
 	}
 	p.caller = uint64(hashIdentities(hash.Hash(0).Int(int64(c.id)).Int(c.session), c.conn.Auth))

@@ -133,10 +133,10 @@ func (x *state) side(h hash.Hash) hash.Hash {
 }
 
 // keys returns the keys of a step from x, to be looked up one after the other while the step depends on more. There are
-// none for a step of time, for a fault that strikes no client, and for an election, which changes more of the clients
-// than their ends.
+// none for a step of time, for a fault that strikes no client, for an election, which changes more of the clients than
+// their ends, and for a choice after which the code of another client goes on.
 func (m *memo) keys(x *state, t sim.Transition) (keys [3]uint64, ok bool) {
-	if t.Client == 0 && !ofServers(t) || t.Kind == sim.Tick || elects(t) || x.servers.Mortal() {
+	if t.Client == 0 && !ofServers(t) || t.Kind == sim.Tick || elects(t) || x.servers.Mortal() || x.awaited(t) {
 		return keys, false
 	}
 	own := hash.Hash(t.Kind).Int(int64(t.Client)).Int(int64(t.Arg)).Uint64(x.guarded).Int(x.now)
@@ -178,6 +178,20 @@ func (m *memo) keys(x *state, t sim.Transition) (keys [3]uint64, ok bool) {
 		keys[0] = uint64(x.side(own.Uint64(c.Caller()).Int(c.Ends())))
 	}
 	return keys, true
+}
+
+// awaited reports whether t is a choice for which the code of another client waits, as when an election has cut off
+// both.
+func (x *state) awaited(t sim.Transition) bool {
+	if t.Kind != sim.Choose {
+		return false
+	}
+	for i, c := range x.clients {
+		if c.Ready() && i+1 != int(t.Client) {
+			return true
+		}
+	}
+	return false
 }
 
 // joint reports whether the code that runs in a step may have several connections. Then the step depends on all of

@@ -205,3 +205,20 @@ func TestWhatAnElectionDoesToOthersIsNotRemembered(t *testing.T) {
 		w.memo.learn(before, after, depose, effect{}, false, w.fine)
 	}
 }
+
+// TestAChoiceWithOthersBehindItIsNotRemembered has an election cut off both clients: the code of c2 goes on in the same
+// step in which c1 gets its number.
+func TestAChoiceWithOthersBehindItIsNotRemembered(t *testing.T) {
+	sc := tiny{name: "chooses", servers: 3, faults: "elect=1", program: func(p *engine.Process) {
+		if p.ID == 1 {
+			p.Conn.Exists("/d")
+			p.Choose(2)
+		}
+		p.Conn.Exists("/w")
+	}}.scope(t)
+	r := certify(t, sc, Options{Reductions: Every, Doubt: 1})
+	again := certify(t, sc, Options{Reductions: Every, Rerun: true})
+	if why := r.Certificate.Differs(&again.Certificate); why != "" || r.Outcome != Holds {
+		t.Errorf("%s: %v", why, r.Certificate.String())
+	}
+}
