@@ -114,8 +114,8 @@ func (p *Part) Connected() bool { return p.connected }
 // connection that the server has closed, one that Close gives up may be nowhere, and the rest does not tell.
 func (p *Part) Leaves() bool { return p.leaves || p.calls && p.hungup }
 
-// Ready reports whether code of the client is yet to go on of those that go on at once, see [World.Prompt]. So it is only
-// while another one chooses a number.
+// Ready reports whether code of the client is to go on at once, as [World.Prompt] says, but has not. Where code is
+// quick, that is so only while some code chooses a number.
 func (p *Part) Ready() bool { return p.ready }
 
 // Ends returns the virtual time at which the session of a client without a connection can end; 0 if it has a
