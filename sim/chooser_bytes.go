@@ -4,9 +4,9 @@ import "slices"
 
 // Bytes takes its choices from bytes, for a fuzzer. The same bytes make the same run, every string of bytes is a run,
 // and a small change of the bytes is a small change of the run. Each step that has a choice uses one byte. From
-// FaultByte on a byte picks a fault, if one is possible, below that a normal transition: one of the first 32 faults, or
-// of the first 224 normal transitions. When the bytes are used up, the run goes on calm and fairly, as after the last
-// name of a [Replay], so that fewer bytes are a simpler run.
+// FaultByte on a byte picks one of the first 32 faults, if one is possible, below that a normal transition. Of more than
+// 256 of these, as where code asks for a number, a second byte picks one. When the bytes are used up, the run goes on
+// calm and fairly, as after the last name of a [Replay], so that fewer bytes are a simpler run.
 type Bytes struct {
 	Data []byte
 	fair Replay
@@ -27,12 +27,25 @@ func (b *Bytes) Choose(w *World) (Transition, bool, error) {
 	case !choice(list, faults):
 		return list[0], true, nil
 	}
-	x := int(b.Data[0])
-	b.Data = b.Data[1:]
+	x := b.next()
 	if x >= FaultByte && len(faults) > 0 {
 		return faults[(x-FaultByte)%len(faults)], true, nil
 	}
+	if len(list) > oneByte {
+		x = x<<8 | b.next()
+	}
 	return list[x%len(list)], true, nil
+}
+
+// oneByte is how many transitions a byte can pick from.
+const oneByte = 256
+
+// next removes the next byte; 0 if there is none.
+func (b *Bytes) next() (x int) {
+	if len(b.Data) > 0 {
+		x, b.Data = int(b.Data[0]), b.Data[1:]
+	}
+	return x
 }
 
 // choice reports whether a step needs a byte.
@@ -54,13 +67,20 @@ func (r *Recorder) Choose(w *World) (Transition, bool, error) {
 	if !more || err != nil || w.calm || r.over || !choice(list, faults) {
 		return t, more, err
 	}
-	switch i, k := slices.Index(faults, t), slices.Index(list, t); {
-	case 0 <= i && i < 256-FaultByte:
+	i, k := slices.Index(faults, t), slices.Index(list, t)
+	first := k
+	if len(list) > oneByte {
+		first = k >> 8
+	}
+	switch {
+	case 0 <= i && i < oneByte-FaultByte:
 		r.Data = append(r.Data, byte(FaultByte+i))
-	case 0 <= k && k < FaultByte:
-		r.Data = append(r.Data, byte(k))
-	default:
+	case k < 0 || first >= oneByte || first >= FaultByte && len(faults) > 0:
 		r.over = true
+	case len(list) > oneByte:
+		r.Data = append(r.Data, byte(first), byte(k))
+	default:
+		r.Data = append(r.Data, byte(k))
 	}
 	return t, more, err
 }

@@ -120,6 +120,32 @@ func TestARecordingEndsWhereNoByteMakesTheChoice(t *testing.T) {
 	}
 }
 
+// TestBytesChooseLargeNumbers also records them.
+func TestBytesChooseLargeNumbers(t *testing.T) {
+	run := func(ch Chooser) []string {
+		s := start(t, 1, func(s *script, c *Client) {
+			e := c.Env()
+			s.say("%d %d %d", e.Choose(257), e.Choose(256), e.Choose(65536))
+		})
+		if err := s.w.Run(ch); err != nil {
+			t.Fatal(err)
+		}
+		return s.lines
+	}
+	if got := run(&Bytes{Data: []byte{0, 1, 0, 255, 200, 100}}); !slices.Equal(got, []string{"256 255 51300"}) {
+		t.Errorf("%v, expected the largest number twice, and 200 * 256 + 100", got)
+	}
+	for seed := range uint64(50) {
+		random := &Random{}
+		random.Seed(seed)
+		rec := &Recorder{Chooser: random}
+		want := run(rec)
+		if got := run(&Bytes{Data: rec.Data}); !slices.Equal(got, want) {
+			t.Errorf("%v, but recorded %v", want, got)
+		}
+	}
+}
+
 // oneFault is a fault that cuts the connection of a client.
 type oneFault struct{}
 
