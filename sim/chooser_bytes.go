@@ -4,9 +4,9 @@ import "slices"
 
 // Bytes takes its choices from bytes, for a fuzzer. The same bytes make the same run, every string of bytes is a run,
 // and a small change of the bytes is a small change of the run. Each step that has a choice uses one byte. From
-// FaultByte on a byte picks one of the first 32 faults, if one is possible, below that a normal transition. Of more than
-// 256 of these, as where code asks for a number, a second byte picks one. When the bytes are used up, the run goes on
-// calm and fairly, as after the last name of a [Replay], so that fewer bytes are a simpler run.
+// FaultByte on a byte picks one of the first 32 faults, if one is possible, below that a normal transition. Of more
+// than 256 of these, as where code asks for a number, a second byte picks one. When the bytes are used up, the run goes
+// on calm and fairly, as after the last name of a [Replay], so that fewer bytes are a simpler run.
 type Bytes struct {
 	Data []byte
 	fair Replay
