@@ -39,8 +39,8 @@ type LockOptions struct {
 //     session that made it has ended, if only for this client, or an operator has deleted it.
 //  3. If its own sequence number is the lowest, read its own znode, leaving a watch. The lock is held if the znode is
 //     there, belongs to the present session, and the session has not changed state since before the listing.
-//  4. Otherwise leave a watch on the znode with the next lower number, and on no other. When the watch fires, or if
-//     the znode was already gone, go to 2.
+//  4. Otherwise leave a watch on the znode with the next lower number, and on no other. When the watch fires, when the
+//     session has changed state since before the listing, or if the znode was already gone, go to 2.
 //
 // To unlock, delete its own znode. If the connection is lost, try again until the outcome is certain, if need be in
 // the background: a znode that nobody answers for would lock everybody out for as long as the session lives.

@@ -160,6 +160,7 @@ func (p *place) queue(ctx context.Context, name string, wait bool) (err error) {
 			}
 		case !wait:
 			return ErrLocked
+		case p.alarm.rang(): // the own znode may be gone since: to wait without a place would let others pass
 		case p.leases > 1:
 			err = p.awaitLease(ctx, name)
 		default:
