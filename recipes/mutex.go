@@ -23,6 +23,9 @@ func NewMutex(env Env) *Mutex {
 
 // Lock waits for the mutex. When ctx is done first it returns ctx.Err() and does not take the mutex.
 func (m *Mutex) Lock(ctx context.Context) error {
+	if err := ctx.Err(); err != nil { // Await would take a free mutex all the same
+		return err
+	}
 	_, _, err := m.env.Await(ctx, m.free)
 	return err
 }
