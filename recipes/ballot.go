@@ -25,7 +25,7 @@ func (t *Transaction) settle(ctx context.Context, wait bool) (d Decision, err er
 			err = t.check(ctx)
 		}
 		if interrupted(err) {
-			err = t.await(ctx)
+			err = t.again(ctx, err)
 		}
 		if err != nil && err != errStale {
 			return Undecided, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -99,4 +100,36 @@ func (c *busyOnce) Multi(ops ...any) ([]zk.MultiResponse, error) {
 		return nil, errBusy
 	}
 	return c.Conn.Multi(ops...)
+}
+
+// stayBusy is a connection to a server that throws so many deletes away.
+type stayBusy struct {
+	recipes.Conn
+	deletes int
+}
+
+func (c *stayBusy) Delete(path string, version int32) error {
+	if c.deletes > 0 {
+		c.deletes--
+		return errBusy
+	}
+	return c.Conn.Delete(path, version)
+}
+
+// A server that throws requests away wants fewer of them. And the session stays as it is, so what waits for a change
+// of its state at each try would pile up.
+func TestABusyServerIsLeftAloneForAWhile(t *testing.T) {
+	play(t, nil, func(a actor) {
+		env := &counting{Env: a.env}
+		l := recipes.NewLock(&stayBusy{a.Conn, 50}, env, "/lock", recipes.LockOptions{})
+		a.is("Lock", l.Lock(ctx), nil)
+		before := a.env.Now()
+		a.is("Unlock", l.Unlock(ctx), nil)
+		if took := a.env.Now().Sub(before); took < 5*time.Second {
+			a.t.Errorf("50 tries within %v", took)
+		}
+		if n := env.pending(); n > 2 {
+			a.t.Errorf("%d channels wait for a change of state", n)
+		}
+	})
 }

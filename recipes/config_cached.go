@@ -91,7 +91,7 @@ func (c *CachedConfig) next(ctx context.Context, w *configWatch) (set ConfigSet,
 		}
 		later, err := c.refresh(ctx, w, &set)
 		if interrupted(err) {
-			err = c.await(ctx)
+			err = c.again(ctx, err)
 		}
 		if later || err != nil {
 			return set, err

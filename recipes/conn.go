@@ -39,7 +39,7 @@ import (
 //     is closed for good. Nor does the error of a failed write to the socket, which reaches the caller as it is: it
 //     is not one of the library's errors; errors.Is(err, syscall.EPIPE) recognizes the usual one.
 //   - zk.ErrNoServer means that the request was never sent. "unknown error: -127" means that a busy server has
-//     dropped it (THROTTLEDOP, which throttled_op_wait_time turns on): recipes send it again.
+//     dropped it (THROTTLEDOP, which throttled_op_wait_time turns on): recipes send it again after 100 ms.
 //   - A request that is larger than a packet may be (1 MB, unless jute.maxbuffer says otherwise) makes the server
 //     close the connection. This looks like any other loss: recipes try again until their context is done.
 //   - A request issued while the connection is down waits and is executed after the reconnect, possibly in a new

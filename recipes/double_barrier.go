@@ -222,7 +222,7 @@ func (d *DoubleBarrier) gather(ctx context.Context) (err error) {
 			return nil
 		}
 		if interrupted(err) {
-			err = d.await(ctx)
+			err = d.again(ctx, err)
 		}
 		if err != nil {
 			return err

@@ -75,7 +75,7 @@ func (d *DoubleBarrier) leave(ctx context.Context) (err error) {
 			done, err = step(ctx, inside)
 		}
 		if interrupted(err) {
-			err = d.await(ctx)
+			err = d.again(ctx, err)
 		}
 		if err != nil || done {
 			return err

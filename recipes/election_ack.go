@@ -51,6 +51,9 @@ func (e *Election) Acknowledge(ctx context.Context) (err error) {
 		if !unsent(err) || e.shaken() {
 			break
 		}
+		if err := e.again(ctx, err); err != nil {
+			return err
+		}
 	}
 	return ErrNotLeading
 }
@@ -114,7 +117,7 @@ func (e *Election) awaitLeading(ctx context.Context) (x sight, err error) {
 		}
 		switch {
 		case interrupted(err):
-			err = e.await(ctx)
+			err = e.again(ctx, err)
 		case err == nil:
 			if x, err := e.leading(ctx, &session); err != ErrNoLeader {
 				return x, err

@@ -73,7 +73,7 @@ func (k *keeper) run(life context.Context) error {
 		err = k.keep(life)
 		if interrupted(err) {
 			k.tell(false)
-			err = k.await(life)
+			err = k.again(life, err)
 		}
 	}
 	if life.Err() != nil {

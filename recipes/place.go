@@ -167,7 +167,7 @@ func (p *place) queue(ctx context.Context, name string, wait bool) (err error) {
 			err = p.awaitChange(ctx, p.dir+"/"+ahead, &p.alarm)
 		}
 		if interrupted(err) {
-			err = p.await(ctx)
+			err = p.again(ctx, err)
 		}
 		if err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 )
@@ -37,6 +38,17 @@ func (s session) await(ctx context.Context) (err error) {
 	}
 }
 
+// again waits until a request that was interrupted by err can be sent again.
+func (s session) again(ctx context.Context, err error) error {
+	if throttled(err) {
+		return s.env.Sleep(ctx, breather)
+	}
+	return s.await(ctx)
+}
+
+// breather is how long a busy server is left alone. It drops requests to have fewer of them.
+const breather = 100 * time.Millisecond
+
 // retry runs f, which must be idempotent, until it ends in anything but a lost connection. Of what f sees, only kept
 // is remembered.
 func (s session) retry(ctx context.Context, f func() error, kept ...any) (err error) {
@@ -48,7 +60,7 @@ func (s session) retry(ctx context.Context, f func() error, kept ...any) (err er
 		if !interrupted(err) {
 			return err
 		}
-		if err := s.await(ctx); err != nil {
+		if err := s.again(ctx, err); err != nil {
 			return err
 		}
 	}
@@ -189,7 +201,7 @@ func (s session) after(
 		}
 		switch {
 		case interrupted(err):
-			if err := s.await(ctx); err != nil {
+			if err := s.again(ctx, err); err != nil {
 				return err
 			}
 		case s.continues(id), err == zk.ErrInvalidPath: // the library itself returns it, with or without a session
@@ -265,7 +277,7 @@ func (s session) create(ctx context.Context, c creation) (err error) {
 		case err == zk.ErrNoNode && c.dir != "":
 			err = s.makePath(ctx, c.dir, c.acl)
 		case unsent(err):
-			err = s.await(ctx)
+			err = s.again(ctx, err)
 		case !unanswered(err):
 			return err
 		default:
@@ -346,10 +358,11 @@ func interrupted(err error) bool {
 }
 
 // unsent reports whether err says that the request was not executed and may be sent again: it has not left the
-// client, or a busy server has dropped it (THROTTLEDOP, for which the library has no name).
-func unsent(err error) bool {
-	return err == zk.ErrNoServer || err != nil && err.Error() == "unknown error: -127"
-}
+// client, or a busy server has dropped it.
+func unsent(err error) bool { return err == zk.ErrNoServer || throttled(err) }
+
+// throttled reports whether a busy server has dropped the request: THROTTLEDOP, for which the library has no name.
+func throttled(err error) bool { return err != nil && err.Error() == "unknown error: -127" }
 
 // unanswered reports whether a request that has ended with err may have been executed, or may still be.
 func unanswered(err error) bool {

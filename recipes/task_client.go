@@ -109,7 +109,7 @@ func (t *Task) Wait(ctx context.Context) (result []byte, err error) {
 		}
 		switch {
 		case interrupted(err):
-			err = t.await(ctx)
+			err = t.again(ctx, err)
 		case err == zk.ErrNoNode:
 			err = ErrTaskGone
 		case err == nil:

@@ -54,7 +54,7 @@ func (o *observer) read(ctx context.Context, path string, f func() error) error 
 			return ctx.Err()
 		case interrupted(err):
 			o.doubt(true)
-			if err := o.await(ctx); err != nil {
+			if err := o.again(ctx, err); err != nil {
 				return err
 			}
 		case err != nil && err != zk.ErrNoNode: // that is an answer like any other

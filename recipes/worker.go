@@ -75,7 +75,7 @@ func (w *Worker) Next(ctx context.Context) (next Assignment, err error) {
 		case err == nil:
 			err = w.alarm.await(ctx, w.env, event)
 		case interrupted(err):
-			err = w.await(ctx)
+			err = w.again(ctx, err)
 		case err == errGone && w.unsure:
 			w.removeLater("worker", w.worker(w.name))
 			w.name, err = "", nil
