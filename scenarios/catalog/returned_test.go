@@ -301,7 +301,7 @@ import (
 
 	"zksim/recipes"
 	"zksim/scenarios/catalog"
-	"zksim/checkers"
+	"zksim/scenarios/engine"
 )
 
 var known = []struct {
