@@ -3,6 +3,7 @@ package grep_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -198,6 +199,37 @@ func TestEverythingThatHappensHasAWord(t *testing.T) {
 	for i := range faults.Table {
 		if f := &faults.Table[i]; strings.Contains(words, f.Name) != f.Strikes() {
 			t.Errorf("%s, which happens in runs: %v, is among the words: %v", f.Name, f.Strikes(), !f.Strikes())
+		}
+	}
+}
+
+// What has a path, and what can fail, is what does so in runs.
+func TestAPatternKnowsWhatHasAPathAndWhatFails(t *testing.T) {
+	r := engine.NewRunner()
+	defer r.Close()
+	has := map[string]bool{} // patterns
+	broken := engine.Scenario{Name: "test/broken", Clients: 1, Program: func(p *engine.Process) {
+		p.Ends("all", errors.New("it is not well"), nil)
+	}}
+	for _, s := range append(slices.Clip(catalog.All), broken) {
+		for seed := range uint64(4) {
+			res := r.Seed(&s, seed)
+			for k := range res.History.Events {
+				e := &res.History.Events[k]
+				if e.Path != "" {
+					has[e.Kind.String()+" /x"] = true
+				}
+				if e.Err != nil || e.Kind == history.Write && !e.OK {
+					has[e.Kind.String()+" failed"] = true
+				}
+			}
+		}
+	}
+	for _, kind := range history.KindNames() {
+		for _, pattern := range []string{kind + " /x", kind + " failed"} {
+			if _, err := grep.Parse(pattern, nil); (err == nil) != has[pattern] {
+				t.Errorf("%q happens: %t, %v", pattern, has[pattern], err)
+			}
 		}
 	}
 }
