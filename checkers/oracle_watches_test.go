@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -85,7 +86,7 @@ func watchesForNothing(h *history.History, each int) Level {
 			return Violated
 		}
 		exists := slices.ContainsFunc(h.Tree, func(n history.Node) bool { return n.Path == e.Path })
-		if h.Outcome == history.Quiet && x.gone == len(h.Events) && !exists {
+		if h.Outcome == history.Quiet && x.gone == len(h.Events) && !exists && !cutOff(h.Events, e.Client) {
 			return Violated
 		}
 	}
@@ -99,7 +100,19 @@ func excused(events []history.Event, client int32) bool {
 	})
 }
 
-// watchesKnown says which watches there are, for the clients and the servers, and which calls are in progress.
+// cutOff reports whether a client has had connections, and has none now.
+func cutOff(events []history.Event, client int32) bool {
+	up := map[int32]bool{}
+	for _, e := range events {
+		if e.Kind == history.Session && e.Client == client {
+			up[e.Version] = e.Op == zk.StateHasSession.String()
+		}
+	}
+	return len(up) > 0 && !slices.Contains(slices.Collect(maps.Values(up)), true)
+}
+
+// watchesKnown says which watches there are, for the clients and the servers, which calls are in progress, and who is
+// connected.
 func watchesKnown(h *history.History) string {
 	known := map[string]bool{}
 	for _, x := range watchesLeft(h.Events) {
@@ -107,7 +120,7 @@ func watchesKnown(h *history.History) string {
 			known[fmt.Sprint(e.Client, e.Path, e.Op)] = true
 		}
 	}
-	return fmt.Sprint(known, callsOpen(h.Events))
+	return fmt.Sprint(known, callsOpen(h.Events), cutOff(h.Events, 1), cutOff(h.Events, 2), cutOff(h.Events, 3))
 }
 
 // callsOpen returns the calls in progress of clients that have not crashed.

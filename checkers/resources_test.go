@@ -34,6 +34,18 @@ func TestWatchesAreNotLeftForNothing(t *testing.T) {
 			call c1 existsW /l/a
 			reply c1 existsW /l/a: zk: node does not exist
 			call c1 closeSession`},
+		{name: "a connection that its client has closed while it was down", text: `
+			session c1 StateHasSession s11
+			call c1 existsW /l/a
+			reply c1 existsW /l/a: zk: node does not exist
+			session c1 StateDisconnected s11`},
+		{name: "a connection that came back", text: `
+			session c1 StateHasSession s11
+			call c1 existsW /l/a
+			reply c1 existsW /l/a: zk: node does not exist
+			session c1 StateDisconnected s11
+			session c1 StateHasSession s11`, event: 2,
+			message: "c1 still watches /l/a when nothing can happen any more, which does not exist"},
 		{name: "a session that somebody else has closed", text: `
 			call c1 existsW /l/a
 			reply c1 existsW /l/a: zk: node does not exist
