@@ -23,6 +23,13 @@ func (c *Client) Conn() Conn { return Conn{c} }
 // Env returns the client's environment.
 func (c *Client) Env() Env { return Env{c} }
 
+// LeaveWatches makes the library set no watches again on a new connection, as that of Kazoo: they end then.
+func (k Conn) LeaveWatches() {
+	k.c.Own()
+	k.c.leaves = true
+	k.c.invalidate()
+}
+
 // begin returns the calling coroutine's request, set up anew.
 func (k Conn) begin(op model.Op, path string) *request {
 	r := &k.c.here().req

@@ -16,6 +16,7 @@ import (
 type library struct {
 	closing bool // Close was called
 	closed  bool // ... and has ended, or the process crashed
+	leaves  bool // Conn.LeaveWatches was called
 	unaware int  // how often code may still look before the library knows that its connection has ended
 	// the connection is one that code may still dial
 	undialed bool

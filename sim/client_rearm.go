@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/go-zookeeper/zk"
+
 	"zksim/internal/hash"
 	"zksim/model"
 )
@@ -12,6 +14,10 @@ import (
 // before the watch event comes. More watches than fit into rearmLimit are sent in several requests. They are sent at
 // once here; the library waits for each answer before it queues the next one.
 func (c *Client) rearm() {
+	if c.leaves {
+		c.endWatches(zk.ErrConnectionClosed)
+		return
+	}
 	list := c.inMapOrder()
 	n, size := 0, 0
 	for i, x := range list {

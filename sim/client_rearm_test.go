@@ -35,3 +35,16 @@ func TestWatchesOnLongPathsAreSetAgainInSeveralRequests(t *testing.T) {
 	s.do("run c1")
 	s.want("created /d/11")
 }
+
+func TestAClientThatLeavesItsWatchesHearsThatTheyHaveEndedAndNothingElse(t *testing.T) {
+	s := start(t, 1, func(s *script, c *Client) {
+		c.Conn().LeaveWatches()
+		_, _, ch, _ := c.Conn().ExistsW("/a")
+		s.say("%.12s", c.next(ch))
+		c.Conn().Exists("/")
+	}, func(s *script, c *Client) { c.Conn().Create("/a", nil, 0, open) })
+	s.do("run c1", "connect c1 s1", "serve c1", "deliver c1", "cut c1")
+	s.alone("c2")
+	s.do("round c1", "connect c1 s1", "run c1", "serve c1", "deliver c1")
+	s.want("unwatched /a")
+}

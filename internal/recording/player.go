@@ -33,9 +33,12 @@ type watch struct {
 // longer than the ttl of any znode, because the event may come only when that is over.
 const patience = 100 * 365 * 24 * time.Hour
 
-// play is the program of a client.
-func play(p *engine.Process, list []serve.Asked) {
+// play is the program of a client. If its library leaves its watches, it sets none again on a new connection.
+func play(p *engine.Process, list []serve.Asked, leaves bool) {
 	x := player{p, p.Register(nil), map[string]string{}, map[string][]watch{}}
+	if conn, ok := p.Conn.(interface{ LeaveWatches() }); ok && leaves {
+		conn.LeaveWatches()
+	}
 	for i := range list {
 		for _, event := range list[i].Heard {
 			x.await(event)
@@ -61,13 +64,18 @@ func (p *player) await(heard string) {
 			chans = append(chans, x.ch)
 		}
 	}
-	if len(chans) == 0 {
-		return
-	}
 	ctx, cancel := p.Env.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if i, _, err := p.Env.Await(ctx, chans...); err == nil {
+	for len(chans) > 0 {
+		i, ev, err := p.Env.Await(ctx, chans...)
+		if err != nil {
+			return
+		}
 		p.watches[path] = slices.DeleteFunc(p.watches[path], func(x watch) bool { return x.ch == chans[i] })
+		if ev.Type != zk.EventNotWatching { // else the watch has ended without one
+			return
+		}
+		chans = slices.Delete(chans, i, i+1)
 	}
 }
 

@@ -62,12 +62,13 @@ func Scenario(name string, r *serve.Recording) (*engine.Scenario, error) {
 	if left := note(r); left != "" {
 		*s = s.With(engine.Notes{Source: "left out, since no simulated code can ask for it: " + left})
 	}
+	leaves := leaving(r)
 	s.Program = func(p *engine.Process) {
 		if p.ID > len(lists) { // -clients asks for more; nobody knows what they would do
 			return
 		}
 		list := lists[p.ID-1]
-		play(p, list[:min(len(list), p.Rounds*part)])
+		play(p, list[:min(len(list), p.Rounds*part)], leaves[p.ID])
 	}
 	if len(r.Violations) > 0 {
 		s.Finally = func(h *history.History) error { return again(r, h) }
@@ -108,6 +109,22 @@ func byClient(r *serve.Recording) (lists [][]serve.Asked) {
 		}
 	}
 	return lists
+}
+
+// leaving returns the clients that have connected again and never set their watches again.
+func leaving(r *serve.Recording) map[int]bool {
+	list, connected := map[int]bool{}, map[int]bool{}
+	for _, name := range r.Steps {
+		if who := about(name); strings.HasPrefix(name, "connect ") {
+			list[who], connected[who] = connected[who], true
+		}
+	}
+	for i := range r.Requests {
+		if x := &r.Requests[i]; librarys(x.Request.Op) {
+			delete(list, x.Client)
+		}
+	}
+	return list
 }
 
 // librarys reports whether the simulated library makes such requests by itself.

@@ -124,3 +124,31 @@ func TestASessionThatEndsWithoutAConnectionEndsAgain(t *testing.T) {
 		t.Errorf("%q\n%q\n%q", r.Steps, got, want)
 	}
 }
+
+// The event of a watch that a client has left behind would come in place of the last answer on a connection.
+func TestAClientThatSetsNoWatchesAgainHearsNothingOfThem(t *testing.T) {
+	t.Parallel()
+	for _, leaves := range []bool{true, false} {
+		r, res := playedAgain(t, serve.Options{}, func(t *testing.T, e *serve.Ensemble) {
+			a, b := newWired(e, nil), newWired(e, nil)
+			a.leaves = leaves
+			b.connect()
+			b.ask(&model.Request{Op: model.OpCreate, Path: "/a", ACL: open}, 1)
+			a.connect()
+			a.ask(&model.Request{Op: model.OpGetData, Path: "/a", Watch: true}, 1)
+			a.watches[watchOn{'d', "/a"}] = true
+			for range 2 {
+				if err := e.Strike("reset=1@client=c2"); err != nil {
+					t.Fatal(err)
+				}
+				b.ask(&model.Request{Op: model.OpSetData, Path: "/a", Version: -1}, 3)
+				a.sock = nil
+				a.connect()
+				a.ask(&model.Request{Op: model.OpExists, Path: "/a"}, 2)
+			}
+		})
+		if got, want := answered(res.History), asRecorded(r); difference(got, want) != "" {
+			t.Errorf("leaves them: %t: %q\n%q\n%q", leaves, r.Steps, got, want)
+		}
+	}
+}

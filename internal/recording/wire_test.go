@@ -17,9 +17,10 @@ import (
 )
 
 // wired is a client that speaks the protocol by itself. It waits for each answer, connects to the servers in turn when
-// its connection has ended, and then sets its watches again.
+// its connection has ended, and then sets its watches again, unless it leaves them, as Kazoo does.
 type wired struct {
 	e       *serve.Ensemble
+	leaves  bool
 	draw    *rand.Rand
 	sock    net.Conn // nil: none
 	server  int
@@ -83,6 +84,9 @@ func (c *wired) shake() (err error) {
 }
 
 func (c *wired) rearm() error {
+	if c.leaves {
+		clear(c.watches)
+	}
 	if len(c.watches) == 0 {
 		return nil
 	}
