@@ -220,7 +220,7 @@ func unfit(h *history.History) map[string]reason {
 		op     string
 	}
 	open, of := map[place]int{}, map[int32]place{}
-	data, unfit := map[[2]string]bool{}, map[string]reason{}
+	data, unfit, multis := map[[2]string]bool{}, map[string]reason{}, multis{}
 	set := func(path string, why reason) {
 		if unfit[path] == "" {
 			unfit[path] = why
@@ -228,6 +228,7 @@ func unfit(h *history.History) map[string]reason {
 	}
 	for i := range h.Events {
 		x := &h.Events[i]
+		multis.see(x)
 		switch x.Kind {
 		case history.Call:
 			switch {
@@ -258,12 +259,36 @@ func unfit(h *history.History) map[string]reason {
 		}
 		if op := operations[x.Kind]; x.Session != 0 && op != "" {
 			set(x.Path, becauseEphemeral)
-		} else if op != "" && open[place{x.Client, x.Path, op}] == 0 {
+		} else if op != "" && (open[place{x.Client, x.Path, op}] == 0 || h.Txns && multis.may(x.Client)) {
 			set(x.Path, unexplained(x))
 		}
 	}
 	return unfit
 }
+
+// multis are how many multis of each client have no answer, and how many have lost it.
+type multis map[int32]struct{ open, lost int }
+
+func (m multis) see(x *history.Event) {
+	n := m[x.Client]
+	switch {
+	case x.Kind == history.Call && x.Op == "multi":
+		n.open++
+	case x.Kind == history.Reply && x.Op == "multi":
+		n.open--
+		if x.Err == zk.ErrConnectionClosed {
+			n.lost++
+		}
+	case x.Kind == history.Return && x.Op != "get" && x.Err == nil: // what was asked before it is done, or never will be
+		n.lost = 0
+	default:
+		return
+	}
+	m[x.Client] = n
+}
+
+// may reports whether a txn of a client may be that of a multi, and not that of an operation that was never answered.
+func (m multis) may(client int32) bool { return m[client].open+m[client].lost > 0 }
 
 // operations are the operations that make the txns of each kind.
 var operations = map[history.Kind]string{history.Created: "create", history.Changed: "set", history.Deleted: "delete"}
