@@ -42,6 +42,8 @@ import (
 //     dropped it (THROTTLEDOP, which throttled_op_wait_time turns on): recipes send it again after 100 ms.
 //   - A request that is larger than a packet may be (1 MB, unless jute.maxbuffer says otherwise) makes the server
 //     close the connection. This looks like any other loss: recipes try again until their context is done.
+//     From 1.5 MB on the library itself returns zk.ErrShortBuffer. But if a multi fills its buffer of 1,572,864 bytes
+//     exactly up to the flag between two operations, it panics in a goroutine of its own, which ends the program.
 //   - A request issued while the connection is down waits and is executed after the reconnect, possibly in a new
 //     session. No context ends that wait; see [Env.Within].
 //   - A new session is made silently when the old one has expired. Operations
