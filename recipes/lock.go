@@ -14,7 +14,8 @@ var (
 	ErrHeld = errors.New("recipes: lock is already held by this object")
 	// ErrNotHeld is returned by Unlock when the object does not hold the lock.
 	ErrNotHeld = errors.New("recipes: lock is not held")
-	// ErrLocked is returned by TryLock when somebody else holds or awaits the lock. It is also returned when a request
+	// ErrLocked is returned by TryLock when somebody else holds or awaits the lock. A TryLock awaits it until it
+	// returns, so one that is refused may refuse others after the lock is free. ErrLocked is also returned when a request
 	// of this or an earlier call was executed late, in a session that was given up, because its znode stays until that
 	// session ends, and while a znode is still being removed in the background after an error such as ctx's.
 	ErrLocked = errors.New("recipes: locked by another")

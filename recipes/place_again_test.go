@@ -44,3 +44,25 @@ func TestWhoeverWaitsForALockHasAPlace(t *testing.T) {
 	})
 	nothingLeft(t, h)
 }
+
+// A TryLock that will be refused is in the way of others for as long as it is under way, even if the lock is free by
+// then.
+func TestATryLockIsRefusedBecauseOfAnotherOne(t *testing.T) {
+	tried, refused := false, false
+	play(t, func(*sim.World) { tried, refused = false, false }, func(a actor) {
+		holder := recipes.NewLock(a.Conn, a.env, "/lock", recipes.LockOptions{})
+		a.is("Lock", holder.Lock(ctx), nil)
+		conn := slowReader{a.Conn, func(string) {
+			a.is("Unlock", holder.Unlock(ctx), nil)
+			tried = true
+			a.until(func() bool { return refused })
+		}}
+		l := recipes.NewLock(conn, a.env, "/lock", recipes.LockOptions{})
+		a.is("TryLock while it is held", l.TryLock(ctx), recipes.ErrLocked)
+	}, func(a actor) {
+		a.until(func() bool { return tried })
+		l := recipes.NewLock(a.Conn, a.env, "/lock", recipes.LockOptions{})
+		a.is("TryLock while another one is under way", l.TryLock(ctx), recipes.ErrLocked)
+		refused = true
+	})
+}
