@@ -47,6 +47,9 @@ type Fault struct {
 // Strikes reports whether the fault happens in a run, and is not a property of its start.
 func (f *Fault) Strikes() bool { return !f.initial }
 
+// OfServer reports whether the fault happens to a server, which is in the name of the transition, as in "depose s1".
+func (f *Fault) OfServer() bool { return f.server != nil }
+
 func always(*sim.Client) bool { return true }
 
 // Table is every fault, in the order of the documentation.

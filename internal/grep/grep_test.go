@@ -3,6 +3,7 @@ package grep_test
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -84,6 +85,59 @@ func TestPatternsAreFoundWhereTheyAre(t *testing.T) {
 	}
 }
 
+// TestAPatternAsksForServersAndNumbers finds the steps of a run.
+func TestAPatternAsksForServersAndNumbers(t *testing.T) {
+	names := []string{"connect c1 s1", "connect c2 s2", "choose c1 1", "run c1/s2", "choose c2 2", "depose s1", "depose s2",
+		"stepdown s1"}
+	h := &history.History{Events: []history.Event{
+		{Kind: history.Fault, Step: 6, Op: "depose s1"}, {Kind: history.Fault, Step: 7, Op: "depose s2"}}}
+	for _, x := range []struct {
+		pattern string
+		step    int
+		text    string
+	}{
+		{"connect", 1, "step 1: connect c1 s1"},
+		{"connect s2", 2, "step 2: connect c2 s2"},
+		{"c2 connect s1", 0, ""},
+		{"choose 2", 5, "step 5: choose c2 2"},
+		{"choose c1 2", 0, ""},
+		{"choose of c1 1", 3, "step 3: choose c1 1"},
+		{"run", 4, "step 4: run c1/s2"},
+		{"depose s2", 7, ""},
+		{"fault s2", 7, ""},
+		{"fault depose s1", 6, ""},
+		{"fault depose s3", 0, ""},
+		{"stepdown s1", 8, "step 8: stepdown s1"},
+	} {
+		p, err := grep.Parse(x.pattern, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := p.Find(grep.Moments(h, names))
+		if len(found) == 0 && x.step > 0 || len(found) > 0 && (found[0].Step != x.step || x.text != "" &&
+			found[0].String() != x.text) {
+			t.Errorf("%q: %v, expected step %d", x.pattern, found, x.step)
+		}
+	}
+}
+
+func TestThePageOfPatternsKnowsWhatHasAServer(t *testing.T) {
+	page, err := os.ReadFile("../../docs/explore.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, row, _ := strings.Cut(string(page), "\n| `s1` | ")
+	row, _, found := strings.Cut(row, " |\n")
+	for line := range strings.Lines(grep.Words()) {
+		_, words, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		for word := range strings.SplitSeq(words, ", ") {
+			if _, err := grep.Parse(word+" s1", nil); (err == nil) != strings.Contains(row, "`"+word+"`") || !found {
+				t.Errorf("%s s1: %v, but the page has %q", word, err, row)
+			}
+		}
+	}
+}
+
 func TestAHistoryWithoutTransitionsIsSearchedToo(t *testing.T) {
 	p, err := grep.Parse("lose-reply, later c2 acquired", nil)
 	if err != nil {
@@ -122,6 +176,11 @@ func TestAPatternThatIsNoneIsAnErrorThatSaysWhatThereIs(t *testing.T) {
 		{"txn failed", "created cannot fail"},
 		{"c1 released /lock/*", "released has no path"},
 		{"write failed /lock", "write has no path"},
+		{"serve s1", `in "serve s1": serve has no server, expected none behind it`},
+		{"connect 2", "connect has no number, expected none behind it"},
+		{"lose-reply s1", "lose-reply has no server"},
+		{"acquired 7", "acquired has no number"},
+		{"connect s1 s2", `"s2" is one too many behind s1, expected one server or number at most`},
 		{"call create set", `"set" is one word too many behind call and create`},
 	} {
 		_, err := grep.Parse(x.pattern, []string{"lock", "unlock"})

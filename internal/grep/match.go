@@ -11,17 +11,16 @@ import (
 // Moment is something that happened in a run: an event of its history, or a transition.
 type Moment struct {
 	Step   int
-	Client int32 // 0: none
-	Verb   string
+	Client int32          // 0: none
+	Verb   string         // of a transition or a fault
+	Arg    string         // ... its server or number; "": none
+	Name   string         // of a transition
 	Event  *history.Event // nil: it is a transition
 }
 
 // String says what happened, with the step if there is one.
 func (m Moment) String() string {
-	text := m.Verb
-	if m.Event == nil && m.Client > 0 {
-		text = fmt.Sprintf("%s c%d", m.Verb, m.Client)
-	}
+	text := m.Name
 	if m.Event != nil {
 		text = m.Event.String()
 	}
@@ -43,7 +42,8 @@ func Moments(h *history.History, names []string) []Moment {
 			e := &h.Events[next]
 			m := Moment{Step: int(e.Step), Client: e.Client, Event: e}
 			if e.Kind == history.Fault {
-				m.Verb, _, _ = strings.Cut(e.Op, " ")
+				x := transition(m.Step, e.Op)
+				m.Verb, m.Arg = x.Verb, x.Arg
 			}
 			list = append(list, m)
 		}
@@ -63,9 +63,12 @@ func struck(events []history.Event, step int) bool {
 
 // transition returns the transition of a step.
 func transition(step int, name string) Moment {
-	verb, who, _ := strings.Cut(name, " ")
-	m := Moment{Step: step, Verb: verb}
-	fmt.Sscanf(who, "c%d", &m.Client)
+	verb, rest, _ := strings.Cut(name, " ")
+	m := Moment{Step: step, Verb: verb, Name: name}
+	fmt.Sscanf(rest, "c%d", &m.Client)
+	if last := rest[strings.LastIndexByte(rest, ' ')+1:]; argumentOf(last) != nothing {
+		m.Arg = last
+	}
 	return m
 }
 
@@ -198,6 +201,9 @@ func (e *event) is(m *Moment) bool {
 		return false
 	}
 	v := m.Event
+	if e.arg != "" && e.arg != m.Arg {
+		return false
+	}
 	if v == nil {
 		return e.op == "" && e.path == "" && !e.failed
 	}

@@ -28,6 +28,7 @@ type event struct {
 	words    []primary // any of these
 	op       string    // "": any
 	path     string    // with * for any text; "": any
+	arg      string    // a server or a number; "": any
 	failed   bool
 	client   int32 // 0: any, or
 	variable int   // a variable, from 1
@@ -45,7 +46,7 @@ const (
 // The first word of a clause may be later, which is the default, or before. Then it has one word that says what
 // happens. It may have a client, c1, or a variable, cA, which stands for one client in the whole pattern, and for
 // another one than cB does; for an operation its name, one of ops or of ZooKeeper's own; a path with * for any text;
-// and failed. An error names the unknown word, and the known ones.
+// for a transition or a fault its server, s1, or its number; and failed. An error names the unknown word, and the known ones.
 func Parse(text string, ops []string) (*Pattern, error) {
 	p := &Pattern{}
 	for part := range strings.SplitSeq(text, ",") {
@@ -104,6 +105,11 @@ func (p *Pattern) event(e *event, words, ops []string) error {
 			if err := p.client(e, word); err != nil {
 				return err
 			}
+		case argumentOf(word) != nothing && !slices.Contains(ops, word):
+			if e.arg != "" {
+				return fmt.Errorf("%.60q is one too many behind %s, expected one server or number at most", word, e.arg)
+			}
+			e.arg = word
 		case len(e.words) == 0:
 			if err := e.primary(word); err != nil {
 				return err
@@ -119,6 +125,9 @@ func (p *Pattern) event(e *event, words, ops []string) error {
 	if len(e.words) == 0 {
 		return fmt.Errorf("nothing happens, expected one of %s", strings.Join(names(), ", "))
 	}
+	if e.arg != "" && !slices.ContainsFunc(e.words, func(p primary) bool { return p.has(argumentOf(e.arg)) }) {
+		return fmt.Errorf("%s has no %s, expected none behind it", e.words[0].name, argumentOf(e.arg))
+	}
 	if e.path != "" && !slices.ContainsFunc(e.words, primary.hasPath) {
 		return fmt.Errorf("%s has no path, expected none behind it", e.words[0].name)
 	}
@@ -126,6 +135,11 @@ func (p *Pattern) event(e *event, words, ops []string) error {
 		return fmt.Errorf("%s cannot fail, only return, told, reply and write do", e.words[0].name)
 	}
 	return nil
+}
+
+// has reports whether what a word stands for may have such an argument.
+func (p primary) has(x argument) bool {
+	return p.takes == x || p.class == kindWord && p.kind == history.Fault && x == server
 }
 
 // hasPath reports whether what a word stands for may have a path.

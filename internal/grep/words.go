@@ -36,6 +36,30 @@ type primary struct {
 	class class
 	kind  history.Kind // of a kindWord
 	any   []string     // of an aliasWord
+	takes argument     // of a transition or a fault
+}
+
+// argument is what the name of a transition ends with.
+type argument uint8
+
+const (
+	nothing argument = iota
+	server           // s1
+	number           // 2, of choose
+)
+
+func (x argument) String() string { return [...]string{"argument", "server", "number"}[x] }
+
+// argumentOf returns what kind of an argument a word is.
+func argumentOf(word string) argument {
+	digits, of := strings.CutPrefix(word, "s")
+	switch {
+	case digits == "" || strings.Trim(digits, "0123456789") != "":
+		return nothing
+	case of:
+		return server
+	}
+	return number
 }
 
 // aliases stand for any of several words.
@@ -54,7 +78,11 @@ var primaries = sync.OnceValue(func() []primary {
 	}
 	for i := range faults.Table {
 		if f := &faults.Table[i]; f.Strikes() {
-			list = append(list, primary{name: f.Name, class: faultWord})
+			p := primary{name: f.Name, class: faultWord}
+			if f.OfServer() {
+				p.takes = server
+			}
+			list = append(list, p)
 		}
 	}
 	for _, s := range []string{zk.StateDisconnected.String(), zk.StateHasSession.String(), zk.StateExpired.String(),
@@ -65,8 +93,8 @@ var primaries = sync.OnceValue(func() []primary {
 	defer w.Close()
 	w.Reset(sim.Config{Clients: 1, Servers: 1}, nil, func(*sim.Client) {})
 	for k := range sim.Kinds {
-		verb, _, _ := strings.Cut(w.Name(sim.Transition{Kind: k, Client: 1}), " ")
-		list = append(list, primary{name: verb, class: transitionWord})
+		m := transition(1, w.Name(sim.Transition{Kind: k, Client: 1}))
+		list = append(list, primary{name: m.Verb, class: transitionWord, takes: argumentOf(m.Arg)})
 	}
 	return append(list, aliases...)
 })

@@ -288,8 +288,8 @@ func exploreCommands() []command {
 			codes: []exit{{exitHeld, "found"}, {exitViolation, "not found"}, statusCut},
 			more: "Counts the failing and the passing runs of scenarios that match a pattern, and shows the first match. " +
 				"It searches histories if NAMES are files that end in .jsonl, or - for standard input. A pattern is clauses " +
-				"separated by commas. Each says what happens and, optionally, to which client, by which operation and at " +
-				"which path. " + selectionText,
+				"separated by commas. Each says what happens and, optionally, to which client or server, by which operation and " +
+				"at which path. " + selectionText,
 			examples: []example{
 				{"{it} grep 'lose-reply of c1, later c2 acquired, before expiry of c1' {sound}", "", exitHeld},
 				{"{it} grep 'cA acquired, later cB acquired, before released of cA' {sound}",
