@@ -46,7 +46,8 @@ const (
 // The first word of a clause may be later, which is the default, or before. Then it has one word that says what
 // happens. It may have a client, c1, or a variable, cA, which stands for one client in the whole pattern, and for
 // another one than cB does; for an operation its name, one of ops or of ZooKeeper's own; a path with * for any text;
-// for a transition or a fault its server, s1, or its number; and failed. An error names the unknown word, and the known ones.
+// for a transition or a fault its server, s1, or its number; and failed. An error names the unknown word, and the
+// known ones.
 func Parse(text string, ops []string) (*Pattern, error) {
 	p := &Pattern{}
 	for part := range strings.SplitSeq(text, ",") {
