@@ -87,8 +87,8 @@ func TestPatternsAreFoundWhereTheyAre(t *testing.T) {
 
 // TestAPatternAsksForServersAndNumbers finds the steps of a run.
 func TestAPatternAsksForServersAndNumbers(t *testing.T) {
-	names := []string{"connect c1 s1", "connect c2 s2", "choose c1 1", "run c1/s2", "choose c2 2", "depose s1", "depose s2",
-		"stepdown s1"}
+	names := []string{"connect c1 s1", "connect c2 s2", "choose c1 1", "run c1/s2", "choose c2 2", "depose s1",
+		"depose s2", "stepdown s1"}
 	h := &history.History{Events: []history.Event{
 		{Kind: history.Fault, Step: 6, Op: "depose s1"}, {Kind: history.Fault, Step: 7, Op: "depose s2"}}}
 	for _, x := range []struct {
