@@ -63,6 +63,7 @@ type Reply struct {
 	Taken  int
 	Widths []Width
 	Missed bool // of [Search], like Widths
+	Longer bool // of [Search]
 	Sight  sight
 	Unfit  string // see [checkers.Vocabulary.Unfit]
 	Trace  *history.Trace
@@ -158,7 +159,7 @@ func (c *Contractor) Run(o *Order) *Reply {
 	case o.By == ByPath:
 		x := &Search{Path: o.Path}
 		reply.Result, err = r.run(c.s, o.Schedule, x)
-		reply.Widths, reply.Missed, full = x.Widths, x.Missed, false
+		reply.Widths, reply.Missed, reply.Longer, full = x.Widths, x.Missed, x.Longer, false
 	case o.Trace:
 		reply.Trace, reply.Result, err = r.Trace(c.s, o.Schedule)
 	case o.Future != 0:
@@ -315,7 +316,7 @@ func (r *Runner) runElsewhere(s *Scenario, p Schedule, ch sim.Chooser) (Result, 
 		o.By, o.Path = ByPath, ch.Path
 		result, err := r.elsewhere(s, o)
 		if err == nil {
-			ch.Widths, ch.Missed = r.reply.Widths, r.reply.Missed
+			ch.Widths, ch.Missed, ch.Longer = r.reply.Widths, r.reply.Missed, r.reply.Longer
 		}
 		return result, err
 	default:

@@ -20,6 +20,7 @@ type Search struct {
 	Path   []Turn // in order
 	Widths []Width
 	Missed bool // a step of Path did not exist: the run is not the one that the path was found in
+	Longer bool // the run went on after the step at which its faults end at the latest; its choices end there, too
 
 	fair sim.Replay
 }
@@ -35,6 +36,7 @@ func (s *Search) Choose(w *sim.World) (sim.Transition, bool, error) {
 		s.Missed = s.Missed || len(s.Path) > 0
 		return sim.Transition{}, false, nil
 	}
+	s.Longer = s.Longer || w.Step() >= w.SafetySteps
 	faults := w.Faults()
 	if len(list)+len(faults) == 1 {
 		return list[0], true, nil
@@ -61,7 +63,8 @@ func (s *Search) Choose(w *sim.World) (sim.Transition, bool, error) {
 
 // Bounds limit an exhaustive search that runs the code again for each schedule and remembers no states. It covers all
 // schedules that differ from a fair one by so many faults and delays. A delay is a step at which another transition
-// happens than the one whose turn it is.
+// happens than the one whose turn it is. Neither happens after the step at which faults end at the latest, see
+// [Scenario.SafetySteps]. If a run was longer, the result says so.
 type Bounds struct {
 	Faults, Delays int
 	Runs           int // after which the search ends, even if it is not closed; 0: 20,000

@@ -20,6 +20,7 @@ type Searched struct {
 	Made    int     // runs
 	Closed  bool    // no other schedule is within the bounds
 	Missed  int     // runs that differ from the ones in which their paths were found
+	First   int     // steps of a run in which the search makes its choices, if a run was longer; 0: no run was
 	Failure *Result // the first that was violated, in an order that does not depend on the number of workers
 	Doubt   string  // a verdict "unknown"
 	Unmet   string  // if it is closed: what at least one run must meet and none did
@@ -29,11 +30,15 @@ type Searched struct {
 	words checkers.Vocabulary
 }
 
-// String returns it as in "every schedule of 1 server with at most 1 fault and 2 delays, 5123 runs".
+// String returns it as in "every schedule of 1 server with at most 1 fault and 2 delays, 5123 runs". If a run was
+// longer than its choices, it is "2 delays in its first 2000 steps".
 func (x *Searched) String() string {
 	text := fmt.Sprintf("schedule of %s with at most %s and %s", history.Counted(x.Servers, "server"),
 		history.Counted(x.Faults, "fault"),
 		history.Counted(x.Delays, "delay"))
+	if x.First > 0 {
+		text += fmt.Sprintf(" in its first %s", history.Counted(x.First, "step"))
+	}
 	switch {
 	case x.Failure != nil:
 		return fmt.Sprintf("run %d of those of each %s", x.Made, text)
@@ -91,6 +96,7 @@ type found struct {
 	made   bool
 	widths []Width
 	missed bool
+	longer bool
 	result *Result
 	doubt  string
 	err    error
@@ -120,6 +126,9 @@ func (x *Searched) level(
 		}
 		x.Doubt = cmp.Or(x.Doubt, f.doubt)
 		x.seen.add(&f.sight)
+		if f.longer {
+			x.First = x.seen.usualSafety()
+		}
 		if f.missed {
 			x.Missed++
 			continue
@@ -195,7 +204,7 @@ func (x *Searched) unmet() string {
 func (r *Runner) branch(x *Searched, p Schedule, b *branch) found {
 	s, ch := x.seen.Scenario, &Search{Path: b.path}
 	res, err := r.run(s, p, ch)
-	f := found{made: true, widths: ch.Widths, missed: ch.Missed, err: err}
+	f := found{made: true, widths: ch.Widths, missed: ch.Missed, longer: ch.Longer, err: err}
 	if err != nil {
 		return f
 	}

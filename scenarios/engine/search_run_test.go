@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"zksim/checkers"
+	"zksim/faults"
 	"zksim/scenarios/engine"
 	"zksim/sim"
 )
@@ -47,5 +48,23 @@ func TestASearchSaysThatAProgramLeavesTheSimulator(t *testing.T) {
 	s := spoiling(1<<40, nil)
 	if x, err := engine.Exhaust(t.Context(), &s, engine.Bounds{Delays: 3}); err != nil || !x.Closed || x.Made < 100 {
 		t.Errorf("%s, %v", &x, err)
+	}
+}
+
+// TestASearchSaysWhereItsChoicesEnd has runs that go on after the faults are over, and the same ones with faults until
+// their end.
+func TestASearchSaysWhereItsChoicesEnd(t *testing.T) {
+	s := engine.Scenario{Name: "a/long", Clients: 1, Faults: faults.MustParse("disconnect=1"), SafetySteps: 9,
+		Checkers: []checkers.Checker{checkers.Steps{}}, Program: func(p *engine.Process) {
+			for range 10 {
+				p.Conn.Exists("/a")
+			}
+		}}
+	for steps, want := range map[int]string{9: "0 delays in its first 9 steps, ", 900: "0 delays, "} {
+		s.SafetySteps = steps
+		x, err := engine.Exhaust(t.Context(), &s, engine.Bounds{Faults: 1})
+		if err != nil || !x.Closed || !strings.Contains(x.String(), want) {
+			t.Errorf("%d steps: %s, %v", steps, &x, err)
+		}
 	}
 }

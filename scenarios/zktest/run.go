@@ -100,7 +100,7 @@ const mostSteps = 1 << 20
 
 // Steps limits the steps of a run. A run in which the code has not returned by then fails. The default is 20,000, the
 // maximum is 1,048,576. Code that polls takes steps for as long as it polls, which is twenty minutes in
-// [Cluster.AtRest].
+// [Cluster.AtRest]. Faults strike in the first 2,000 steps only, or in the first half of n if that is less.
 func Steps(n int) Option {
 	return func(s *scenarios.Scenario) error {
 		if n < 1 || n > mostSteps {
@@ -188,9 +188,10 @@ type Bounds = scenarios.SearchBounds
 
 // Search is [Run] without seeds. It runs the code under every schedule that differs from a fair one by as many faults
 // and delays as the bounds allow, on an ensemble of the first of its sizes. The fair schedule takes messages in turn,
-// and lets time pass when nothing else can happen. A delay is a step at which something else happens. The test fails if
-// the bounds are not closed after that many runs, or if no run has what [Cluster.Sometimes] says. If faults are allowed
-// and come from [Faults], it also fails if no run could meet one of the rules.
+// and lets time pass when nothing else can happen. A delay is a step at which something else happens. Faults and delays
+// happen where faults may strike, see [Steps]; if a run is longer, the result says so. The test fails if the bounds are
+// not closed after that many runs, or if no run has what [Cluster.Sometimes] says. If faults are allowed and come from
+// [Faults], it also fails if no run could meet one of the rules.
 func Search(t *testing.T, bounds Bounds, code func(c *Cluster), options ...Option) {
 	t.Helper()
 	nth := count(t)

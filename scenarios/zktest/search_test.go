@@ -99,6 +99,29 @@ func TestASearchThatIsNotClosedIsNoSuccess(t *testing.T) {
 		"1 delay: the first 40 runs")
 }
 
+// TestASearchSaysThatItsRunsAreLonger has a reply that is lost in no run, because faults end before the create.
+func TestASearchSaysThatItsRunsAreLonger(t *testing.T) {
+	out, err := tryHidden(t, t.TempDir(), "TestHiddenLongSearch")
+	if err != nil {
+		t.Error(err)
+	}
+	expect(t, out, "TestHiddenLongSearch held in every schedule of 1 server with at most 1 fault and 0 delays in its "+
+		"first 30 steps, ")
+}
+
+func TestHiddenLongSearch(t *testing.T) {
+	hidden(t)
+	zktest.Search(t, zktest.Bounds{Faults: 1}, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		for range 20 {
+			conn.Exists("/x")
+		}
+		if _, err := conn.Create("/x", nil, 0, open); err != nil {
+			c.Errorf("create: %v", err)
+		}
+	}, zktest.Servers(1), zktest.Faults("lose-reply=1"), zktest.Steps(60))
+}
+
 func TestHiddenEndlessSearch(t *testing.T) {
 	hidden(t)
 	zktest.Search(t, zktest.Bounds{Faults: 9, Delays: 9, Runs: 1 << 30}, twoLocks, zktest.Servers(1),
