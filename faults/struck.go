@@ -68,7 +68,7 @@ func (r Rule) Lacks(p Plan, clients int) string {
 	case r.Aim.Client > clients:
 		return fmt.Sprintf("there is no client c%d, only %d", r.Aim.Client, clients)
 	case r.Aim != (Aim{}) && !f.initial:
-		return fmt.Sprintf("%s needs %s, and its aim must fit", r.Fault, f.Needs)
+		return fmt.Sprintf("%s needs %s, and its aim must fit before the faults are over", r.Fault, f.Needs)
 	}
 	why := fmt.Sprintf("%s needs %s", r.Fault, f.Needs)
 	name, _, _ := strings.Cut(f.Add, "=")

@@ -25,10 +25,11 @@ func TestARuleThatCannotStrikeSaysWhy(t *testing.T) {
 			"disconnect=1",
 		"expire=1 disconnect=2": "expire needs a client without a connection, which waits for one",
 		"pause=1@client=c3":     "there is no client c3, only 2",
-		"pause=1@client=c2":     "pause needs a client that has not ended, and its aim must fit",
+		"pause=1@client=c2":     "pause needs a client that has not ended, and its aim must fit before the faults are over",
 		"sequence=9@path=/a": "sequence needs so many sequential znodes below its path that their " +
 			"numbers end",
-		"lose-reply=1@op=set disconnect": "lose-reply needs a request on its way, and its aim must fit",
+		"lose-reply=1@op=set disconnect": "lose-reply needs a request on its way, and its aim must fit " +
+			"before the faults are over",
 	} {
 		p, err := Parse(text)
 		if err != nil {

@@ -102,7 +102,7 @@ func TestCheckFailsWhatDoesNotHold(t *testing.T) {
 				"    struck     times (in runs, of those with it): disconnect 70 (70 of 253)"},
 		{func(s *scenarios.Scenario) { s.Faults = faults.MustParse("lose-reply=1@op=set") }, "1-500",
 			"my/lock: lose-reply=1@op=set never struck in 500 runs, of which 266 had it in their plans: lose-reply " +
-				"needs a request on its way, and its aim must fit"},
+				"needs a request on its way, and its aim must fit before the faults are over"},
 		{func(s *scenarios.Scenario) { s.Checkers = []checkers.Checker{checkers.Belief{}} }, "1-500",
 			"my/lock: belief judged nothing in 500 runs: it needs Acquired events; record them with Object.Acquired"},
 		{func(s *scenarios.Scenario) {

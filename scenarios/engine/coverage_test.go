@@ -276,7 +276,7 @@ func TestAFaultThatCannotStrikeMakesTheResultInconclusive(t *testing.T) {
 		"stale-read=1": "stale-read=1 never struck in 500 runs, of which N had it in their plans: " +
 			"stale-read needs three servers",
 		"lose-reply=1@op=set": "lose-reply=1@op=set never struck in 500 runs, of which N had it in their plans: " +
-			"lose-reply needs a request on its way, and its aim must fit",
+			"lose-reply needs a request on its way, and its aim must fit before the faults are over",
 		"cancel=2": "cancel=2 never struck in 500 runs, of which N had it in their plans: cancel " +
 			"needs an operation with a context of Process.Interruptible",
 		"disconnect=1":          "",

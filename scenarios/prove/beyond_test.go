@@ -184,7 +184,8 @@ func TestARuleThatCanStrikeNowhereIsNamed(t *testing.T) {
 	sc := about(t, "lock/lock", "deliver-slow=1@op=setWatches handshake=1@client=c3 disconnect=1 watch-delay=0", 2)
 	r, err := Prove(t.Context(), sc, Options{Reductions: Every})
 	want := []string{
-		"deliver-slow=1@op=setWatches: deliver-slow needs an answer on its way to simulated code, and its aim must fit",
+		"deliver-slow=1@op=setWatches: deliver-slow needs an answer on its way to simulated code, and its aim must fit " +
+			"before the faults are over",
 		"handshake=1@client=c3: there is no client c3, only 2"}
 	if err != nil || r.Outcome != Holds || !slices.Equal(r.Unstruck, want) {
 		t.Errorf("%s, not struck %q, %v", &r.Certificate, r.Unstruck, err)

@@ -55,6 +55,21 @@ func TestAFaultThatCodeCannotMeetIsAGapOfAPlanOfOnesOwn(t *testing.T) {
 		"needs a watch event on its way")
 }
 
+func TestHiddenLateSet(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn := c.Connect()
+		c.AtRest()
+		conn.Set("/x", nil, -1)
+	}, zktest.Faults("lose-reply=1@op=set"))
+}
+
+// TestAFaultThatComesTooLateSaysWhen aims at a request that each run makes, when the faults are over.
+func TestAFaultThatComesTooLateSaysWhen(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenLateSet"), "lose-reply=1@op=set never struck in 500 runs",
+		"needs a request on its way, and its aim must fit before the faults are over")
+}
+
 func TestHiddenEndless(t *testing.T) {
 	hidden(t)
 	zktest.Run(t, func(c *zktest.Cluster) {
