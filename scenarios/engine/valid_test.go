@@ -75,8 +75,6 @@ var spoilt = []struct {
 			s.Finally, s.Heeds = func(*history.History) error { return nil }, []string{"lock", "deleted", "lokc"}
 			s.Checkers = []checkers.Checker{checkers.Belief{}}
 		}},
-	{`Caught of my/lock names "nope", expected one of its checkers: always, tree`,
-		func(s *engine.Scenario) { s.Caught = []string{"tree", "nope"} }},
 	{"fault plan: rule 1: no such fault; there are ",
 		func(s *engine.Scenario) { s.Faults = faults.Plan{{Fault: "nope", Budget: 1}} }},
 	{"fault plan: rule 1: the budget must be a number from 0 ",
@@ -117,6 +115,23 @@ func TestEveryFieldOfAScenarioThatIsWrongIsNamedWithWhatWasExpected(t *testing.T
 		if _, err = engine.NewRunner().Replay(&s, engine.Schedule{Scenario: s.Name}); err == nil || err.Error() != told {
 			t.Errorf("a replay: %v", err)
 		}
+	}
+}
+
+func TestARunHasTheCheckersThatAreToCatchAMutant(t *testing.T) {
+	s := sound()
+	s.Caught = []string{"tree", "nope"}
+	const want = `Caught of my/lock names "nope", expected one of its checkers: always, tree`
+	if err := s.Valid(); err == nil || err.Error() != want {
+		t.Error(err)
+	}
+	if _, err := engine.Exhaust(t.Context(), &s, engine.Bounds{}); err == nil || err.Error() != want {
+		t.Errorf("a search: %v", err)
+	}
+	r := engine.NewRunner()
+	defer r.Close()
+	if _, err := r.Replay(&s, s.NewSchedule(0)); err != nil {
+		t.Errorf("a replay, which may have some of the checkers: %v", err)
 	}
 }
 
