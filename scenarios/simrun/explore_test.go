@@ -373,3 +373,19 @@ func TestARecordedRunIsExplained(t *testing.T) {
 		}
 	}
 }
+
+func TestAHistoryHasNoTransitionsToWalkThrough(t *testing.T) {
+	inShortRun(t)
+	if r := simrun(t, "replay", "-o", "page", "schedule.txt"); r.code != exitViolation {
+		t.Fatalf("%+v", r)
+	}
+	history := filepath.Join("page", "history.jsonl")
+	if r := typing(t, "b\n", "explore", history); r.code != exitUsage || !strings.Contains(r.err, ": no recording: ") {
+		t.Errorf("%+v", r)
+	}
+	for _, args := range [][]string{{"replay", "-columns", history}, {"grep", "lose-reply", history}} {
+		if r := simrun(t, args...); r.code != exitHeld {
+			t.Errorf("%q: %+v", args, r)
+		}
+	}
+}
