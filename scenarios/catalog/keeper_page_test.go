@@ -29,6 +29,7 @@ func TestThePageOfKeeperSaysWhatBreaks(t *testing.T) {
 		{"recipes/waiting", 39, "`recipes/waiting` and `recipes/hearing`, seed 39: the same with a", "Queue.Put "},
 		{"recipes/hearing", 39, "`recipes/hearing`, seed 39: the same with a `Queue.Put`", "Queue.Put "},
 		{"recipes/rewatched", 58, "`recipes/rewatched`, seed 58, and", "Queue.Take "},
+		{"recipes/settled", 1, "where that of a put or of a take is", "Queue.Put "},
 		{"recipes/settled", 60, "`recipes/settled`, seed 60: with a `Take` and", "PriorityQueue.TryTake "},
 		{"recipes/struck", 5459, "`recipes/struck`, seed 5459: the answer to a write of a `Downgrade`", "RWLock.Downgrade"},
 	} {
