@@ -60,17 +60,17 @@ type Hints interface {
 	//
 	//	defer recipes.Forget(env)(&name, &err)
 	//
-	// is the first line of a function with these results. What is kept is followed through pointers, slices, maps and
-	// structs; of a context its deadline and whether it has ended count, and functions count as constants. Until a
-	// client's code calls Forget or Keep, its goroutines count as one, which knows everything. From then on, a goroutine
+	// is the first line of a function with these results. What is kept is followed through pointers, slices, maps,
+	// structs and channels; of a context its deadline, values and end count, of a function which one it is. Until a
+	// client's code calls Forget, its goroutines count as one, which knows everything. From then on, a goroutine
 	// that was started counts as having told its starter what it has seen outside of pieces that have not ended; a
 	// goroutine that looks otherwise at what others have written says so by Forget(env)(&value). What is taken from a
 	// channel that others still have is kept too. Of two pieces, one must end before the other begins, or be inside the
 	// other. If a search ends differently without Forget ("-without forget"), a piece has kept more than it said.
 	Forget() func(kept ...any)
 
-	// Keep is for a loop in a piece of code that Forget has begun, or in a goroutine that Go has started: at this moment
-	// only kept is left of everything that it has seen.
+	// Keep is for a loop in a piece of code that Forget has begun, or in a goroutine that Go has started since: at this
+	// moment only kept is left of everything that it has seen. Elsewhere it does nothing.
 	Keep(kept ...any)
 }
 

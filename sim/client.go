@@ -42,7 +42,7 @@ type process struct {
 	// how often code has let others move since its last message, so that no code does that forever without a trace
 	lingered uint64
 	scopes   []*scope  // open ones
-	forgets  bool      // Forget or Keep was called
+	forgets  bool      // Forget was called
 	judged   hash.Hash // of what it leaves to the judges besides events, even if forgotten
 
 	paused, crashed bool

@@ -12,7 +12,7 @@ import (
 // goroutine knows that was started in such a scope: what its starter knew, until that says what it keeps, and what it
 // has seen itself.
 //
-// Until the code of a client first calls Forget or Keep, its goroutines share one scope: all that any of them sees is
+// Until the code of a client first calls Forget, its goroutines share one scope: all that any of them sees is
 // in the client's root scope, in the order in which it happened.
 type scope struct {
 	parent *scope // nil: this is all that the client's code has seen
