@@ -19,8 +19,8 @@ import (
 	"zksim/sim"
 )
 
-// Valid reports whether the scenario can be run: its fields are valid, its setup can be made, and its plan fits it.
-// Everything that runs a scenario calls it first.
+// Valid reports whether the scenario can be run: its fields are valid, its setup can be made, its plan fits it, and the
+// checkers are there that are to catch a mutant. Everything that runs a scenario calls it first.
 func (s *Scenario) Valid() error {
 	if err := s.replayable(); err != nil {
 		return err
