@@ -112,7 +112,7 @@ func proveCommand(ctx context.Context, a *app, args []string) (int, error) {
 		}
 		return c.verification(ctx, a, o)
 	}
-	selected, err := a.pick(c.run, names...)
+	selected, err := c.pick(a, names)
 	if err != nil {
 		return 0, err
 	}
@@ -145,6 +145,16 @@ func (c *proveFlags) dividedFlags(f *flag.FlagSet) {
 	f.BoolVar(&c.split, "split", false, "explore one part of a single scope, the one that -shard says; merge counts a "+
 		"state once, even if several parts reach it")
 	c.part.flag(f, "every n-th scenario, or obligation")
+}
+
+// pick returns the scenarios to prove.
+func (c *proveFlags) pick(a *app, names []string) ([]*engine.Scenario, error) {
+	selected, err := a.pick(c.run, names...)
+	alike := func(s *engine.Scenario) bool { return s.Alike() != nil }
+	if err == nil && c.symmetry && !slices.ContainsFunc(selected, alike) {
+		return nil, errors.New("-symmetry: no scenario says which clients are alike, expected one with Scenario.Symmetric")
+	}
+	return selected, err
 }
 
 // ofPart returns the scenarios of the part that -shard names.

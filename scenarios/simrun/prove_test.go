@@ -89,8 +89,8 @@ func TestProveExitStatuses(t *testing.T) {
 		{"-run ^lock/watch-first$", exitHeld, "violated: lock/watch-first with 3 clients, rounds 1, servers 1, "},
 		{"-run ^counter/stale-get$", exitHeld, "violated: counter/stale-get with 2 clients, rounds 1, servers 3, "},
 		{"-run ^lock/no-own-check$", exitHeld, ", slow wakes, all reductions: "},
-		{"-run ^lock/name-sort$ -order 5 -without idle,forget -symmetry -most 0 -offline", exitHeld,
-			"at most 0, order 5, offline, reductions zxids monitors symmetry: "},
+		{"-run ^lock/lock$ -order 5 -without idle,forget -symmetry -most 0 -offline", exitHeld,
+			"at most 0, order 5, offline, reductions zxids monitors symmetry; "},
 		{"-run ^test/escapes$", exitViolation, "at most 0, ticks 1, all reductions; "},
 		{"-run ^watch/trusting$ -for 100ms", exitInconclusive,
 			"inconclusive: watch/trusting with 2 clients, rounds 1, servers 3, "},
@@ -129,6 +129,7 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 	write(t, "other", `{"format": "zksim certificate 10", "scenario": "lock/none"}`)
 	for _, x := range []struct{ args, want string }{
 		{"-run lock/none", `-run: no scenario matches "lock/none"`},
+		{"-run ^test/fails$ -symmetry", "-symmetry: no scenario says which clients are alike, expected one with "},
 		{"-run ^lock/lock$ -clients 1", "lock/lock: the number of clients is from 2 to 64, not 1"},
 		{"-run ^lock/lock$ -rounds -1", "lock/lock: the number of rounds is from 1 to 1000, not -1"},
 		{"-run ^lock/lock$ -servers 2", "the number of servers is 1 or 3, not 2"},
