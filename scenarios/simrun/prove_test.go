@@ -89,6 +89,8 @@ func TestProveExitStatuses(t *testing.T) {
 		{"-run ^lock/watch-first$", exitHeld, "violated: lock/watch-first with 3 clients, rounds 1, servers 1, "},
 		{"-run ^counter/stale-get$", exitHeld, "violated: counter/stale-get with 2 clients, rounds 1, servers 3, "},
 		{"-run ^lock/no-own-check$", exitHeld, ", slow wakes, all reductions: "},
+		{"-run ^lock/name-sort$ -order 5 -without idle,forget -most 0 -offline", exitHeld,
+			"at most 0, order 5, offline, reductions zxids monitors: "},
 		{"-run ^lock/lock$ -order 5 -without idle,forget -symmetry -most 0 -offline", exitHeld,
 			"at most 0, order 5, offline, reductions zxids monitors symmetry; "},
 		{"-run ^test/escapes$", exitViolation, "at most 0, ticks 1, all reductions; "},
