@@ -94,7 +94,7 @@ func TestProveExitStatuses(t *testing.T) {
 		{"-run ^lock/lock$ -order 5 -without idle,forget -symmetry -most 0 -offline", exitHeld,
 			"at most 0, order 5, offline, reductions zxids monitors symmetry; "},
 		{"-run ^test/escapes$", exitViolation, "at most 0, ticks 1, all reductions; "},
-		{"-run ^watch/trusting$ -for 100ms", exitInconclusive,
+		{"-run ^watch/trusting$ -mem 1M", exitInconclusive,
 			"inconclusive: watch/trusting with 2 clients, rounds 1, servers 3, "},
 		{"-run ^test/fails$ -clients 0", exitViolation, "violated: test/fails with 1 client, servers 1, faults none, at " +
 			"most 0, all reductions: liveness: c1 gave up: enough & <done>; faults 0"},
@@ -103,7 +103,7 @@ func TestProveExitStatuses(t *testing.T) {
 		{"-run ^test/naps$ -clients 0", exitUsage,
 			"misuse: c1 waits otherwise than by its Conn and Env (sleep)\n          time.Sleep runtime/time.go:"},
 		{"-run ^test/escapes$ -clients 0", exitViolation, "holds: test/escapes"},
-		{"-run ^queue/claims$ -clients 3 -for 100ms", exitInconclusive,
+		{"-run ^queue/claims$ -clients 3 -for 1ns", exitInconclusive,
 			"inconclusive: queue/claims with 3 clients, rounds 1, servers 1, faults disconnect=2 expire=1, at most 3, all " +
 				"reductions: the time is up with at most 0 faults after "},
 		{"-run ^queue/claims$ -mem 1M", exitInconclusive, ": the memory is up, "},
@@ -112,7 +112,7 @@ func TestProveExitStatuses(t *testing.T) {
 			"returns is not all that code has kept:\n"},
 		{"-run ^lock/lock$ -most 0 -audit", exitHeld, "holds: lock/lock"},
 		{"-run ^test/unheeded$ -mem 1M", exitInconclusive, "\n      ordered    finally: no monitor "},
-		{"-run ^lock/lock$ -most 3 -interleave -for 50ms", exitInconclusive, "inconclusive: lock/lock"},
+		{"-run ^lock/lock$ -most 3 -interleave -for 1ns", exitInconclusive, "inconclusive: lock/lock"},
 	} {
 		r := simrun(t, append([]string{"prove"}, strings.Fields(x.args)...)...)
 		if r.code != x.code || !strings.Contains(r.out, x.line) || r.err != "" {
