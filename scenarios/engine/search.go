@@ -7,11 +7,18 @@ import (
 )
 
 // Turn is a step at which a [Search] does not take its usual choice. At is its number among the steps that have a
-// choice. Pick is what it takes; faults come after all others.
-type Turn struct{ At, Pick int }
+// choice. Pick is what it takes; faults come after all others. Before is the running hash of the run in which the turn
+// was found, before that step.
+type Turn struct {
+	At, Pick int
+	Before   uint64
+}
 
-// Width is how many choices such a step had, and which one is usual.
-type Width struct{ Normal, Faults, Usual int }
+// Width is how many choices such a step had, and which one is usual. Before is as in [Turn].
+type Width struct {
+	Normal, Faults, Usual int
+	Before                uint64
+}
 
 // Search chooses fairly, each in turn, time last and no fault, except at the steps of Path. Widths then tells how to
 // search all schedules that differ from the usual one at few steps, as in Emmi, Qadeer and Rakamarić, Delay-Bounded
@@ -19,7 +26,7 @@ type Width struct{ Normal, Faults, Usual int }
 type Search struct {
 	Path   []Turn // in order
 	Widths []Width
-	Missed bool // a step of Path did not exist: the run is not the one that the path was found in
+	Missed bool // up to the last step of Path, the run is not the one that the path was found in
 	Longer bool // the run went on after the step at which its faults end at the latest; its choices end there, too
 
 	fair sim.Replay
@@ -46,9 +53,10 @@ func (s *Search) Choose(w *sim.World) (sim.Transition, bool, error) {
 		actors--
 	}
 	usual := at % actors
-	s.Widths = append(s.Widths, Width{len(list), len(faults), usual})
+	s.Widths = append(s.Widths, Width{len(list), len(faults), usual, w.Hash()})
 	pick := usual
 	if len(s.Path) > 0 && s.Path[0].At == at {
+		s.Missed = s.Missed || s.Path[0].Before != w.Hash()
 		pick, s.Path = s.Path[0].Pick, s.Path[1:]
 	}
 	switch {
@@ -107,7 +115,7 @@ func (b *branch) children(list []branch, widths []Width, limit Bounds) []branch 
 				c.faults++
 			}
 			if pick != widths[at].Usual && c.faults <= limit.Faults && c.delays <= limit.Delays {
-				c.path = append(b.path[:len(b.path):len(b.path)], Turn{at, pick})
+				c.path = append(b.path[:len(b.path):len(b.path)], Turn{at, pick, widths[at].Before})
 				list = append(list, c)
 			}
 		}

@@ -155,7 +155,7 @@ func (x *Searched) runs(
 					return
 				}
 				all[i] = ended // as long as the code has not come back: when it ends its goroutine, it ends this one
-				all[i] = r.branch(x, p, &level[i])
+				all[i] = r.again(x, p, &level[i])
 				if all[i].result != nil || all[i].err != nil {
 					failed.Store(true)
 				}
@@ -198,6 +198,18 @@ func (x *Searched) unmet() string {
 		}
 	}
 	return strings.Join(list, "; and ")
+}
+
+// again runs a branch. Code outside of the simulator need not go the same way each time. A run of it that is not the
+// one in which its turns were found is repeated.
+func (r *Runner) again(x *Searched, p Schedule, b *branch) (f found) {
+	for range Repetitions {
+		f = r.branch(x, p, b)
+		if !f.missed || f.result != nil || f.err != nil || x.seen.Outside == nil && x.seen.Elsewhere == nil {
+			break
+		}
+	}
+	return f
 }
 
 // branch runs a branch.

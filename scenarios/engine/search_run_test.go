@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -66,5 +67,19 @@ func TestASearchSaysWhereItsChoicesEnd(t *testing.T) {
 		if err != nil || !x.Closed || !strings.Contains(x.String(), want) {
 			t.Errorf("%d steps: %s, %v", steps, &x, err)
 		}
+	}
+}
+
+// TestASearchSeesThatARunIsAnother has a program that asks for another znode in each later run, so that every choice
+// exists, but not in the run in which it was found.
+func TestASearchSeesThatARunIsAnother(t *testing.T) {
+	var runs atomic.Int64
+	s := engine.Scenario{Name: "a/counting", Clients: 1, Checkers: []checkers.Checker{checkers.Steps{}},
+		Faults: faults.MustParse("disconnect=1"), Program: func(p *engine.Process) {
+			p.Conn.Exists(fmt.Sprintf("/%d", max(9, runs.Add(1))))
+		}}
+	x, err := engine.Exhaust(t.Context(), &s, engine.Bounds{Faults: 1})
+	if err != nil || x.Failure != nil || x.Missed == 0 {
+		t.Errorf("%s, %d of another run, %v", &x, x.Missed, err)
 	}
 }

@@ -122,6 +122,23 @@ func TestHiddenLongSearch(t *testing.T) {
 	}, zktest.Servers(1), zktest.Faults("lose-reply=1"), zktest.Steps(60))
 }
 
+// TestASearchSaysThatCodeCounts has code that writes other data in each run, by a variable of its package. What is done
+// in each run is the same, so every choice exists in every run.
+func TestASearchSaysThatCodeCounts(t *testing.T) {
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenCountingSearch"), "runs were not those which their choices were found "+
+		"in, so nothing is closed")
+}
+
+var counted int
+
+func TestHiddenCountingSearch(t *testing.T) {
+	hidden(t)
+	zktest.Search(t, zktest.Bounds{Faults: 1}, func(c *zktest.Cluster) {
+		counted++
+		c.Connect().Create("/x", []byte(strconv.Itoa(counted)), 0, open)
+	}, zktest.Servers(1), zktest.Faults("lose-reply=1"))
+}
+
 func TestHiddenEndlessSearch(t *testing.T) {
 	hidden(t)
 	zktest.Search(t, zktest.Bounds{Faults: 9, Delays: 9, Runs: 1 << 30}, twoLocks, zktest.Servers(1),
