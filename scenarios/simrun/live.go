@@ -67,6 +67,10 @@ type liveCheck struct {
 	t       tally
 }
 
+// seeded reports whether there is a run for each seed, as with any -faults: with none, a seed still decides what a
+// program draws, and whether its first timers fire while other things happen.
+func (x *liveCheck) seeded() bool { return x.checkFlags.plan != "" }
+
 // live checks scenarios on a real ensemble.
 func (c *checkFlags) live(ctx context.Context, a *app, selected []*engine.Scenario) (int, error) {
 	x := &liveCheck{checkFlags: c}

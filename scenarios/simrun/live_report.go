@@ -90,7 +90,7 @@ func (x *liveCheck) report(
 ) *reports.RowFailure {
 	dir := filepath.Join(x.out, pipeline.FileName(s), "zookeeper")
 	f, err := x.failure(a.command, s, r)
-	if err == nil && len(x.plan) > 0 {
+	if err == nil && x.seeded() {
 		err = x.leave(dir, r.run.Plan, r.run.Diary)
 	}
 	if err == nil {
@@ -101,7 +101,7 @@ func (x *liveCheck) report(
 		return nil
 	}
 	fmt.Fprintf(a.out, "        report     %s\n", filepath.Join(dir, "index.html"))
-	if len(x.plan) > 0 {
+	if x.seeded() {
 		fmt.Fprintf(a.out, "        again      %s\n", f.Report.Reproduce[0])
 		if !s.Broken() || x.verbose {
 			x.followed(ctx, a, s, r, dir)
@@ -131,7 +131,7 @@ func (x *liveCheck) failure(command string, s *engine.Scenario, r *liveResult) (
 	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Backend: "zookeeper", Servers: len(x.addrs),
 		Clients: h.Clients, Rounds: s.Rounds,
 		Faults: nemesis.Part(r.run.Plan).String(), Steps: len(h.Events), Struck: reports.Struck(h), Reproduce: []string{}}
-	if len(x.plan) > 0 {
+	if x.seeded() {
 		f.Report.Seed = r.seed
 		f.Report.Reproduce = append(f.Report.Reproduce, x.again(command, s, r.seed))
 		f.Files = append(f.Files, reports.File{Name: diaryFile, What: "what struck, and when"})

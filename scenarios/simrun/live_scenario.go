@@ -190,7 +190,7 @@ func (r *liveResult) interrupt(seeds uint64) {
 // circumstances say in a few words where a scenario was run.
 func (x *liveCheck) circumstances(s *engine.Scenario, r *liveResult) string {
 	text := history.Counted(cmp.Or(x.clients, s.Clients), "client")
-	if x.checkFlags.plan == "" {
+	if !x.seeded() {
 		return text + " on ZooKeeper"
 	}
 	return fmt.Sprintf("%s %s, %s", text, x.onRelease(), history.Counted(r.runs, "seed"))
@@ -217,7 +217,7 @@ func (x *liveCheck) tell(ctx context.Context, a *app, s *engine.Scenario, r *liv
 			head = "caught "
 		}
 		where := "on ZooKeeper"
-		if x.checkFlags.plan != "" {
+		if x.seeded() {
 			where = fmt.Sprintf("%s at seed %d", x.onRelease(), r.seed)
 		}
 		fmt.Fprintf(a.out, "%s %-24s %s  %s: %s\n", head, s.Name, where, v.Checker, reports.Printable(v.Message))

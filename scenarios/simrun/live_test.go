@@ -60,6 +60,32 @@ func TestAMutantThatIsCaughtOnARealServerLeavesAFolderAndASimulatedSchedule(t *t
 	}
 }
 
+// Without faults a seed still decides what programs draw and when their timers fire.
+func TestARunWithoutFaultsCanBeRepeatedByItsSeed(t *testing.T) {
+	zkservertest.ForTest(t, 1).Stop() // or skip
+	t.Chdir(t.TempDir())
+	r := simrun(t, "check", "-backend", "zookeeper", "-session-timeout", "1500ms", "-faults", "none", "-seeds", "2",
+		"lock/watch-first")
+	const again = " check -backend zookeeper -nodes 1 -session-timeout 1.5s -faults none -seeds 2 lock/watch-first"
+	if r.code != exitHeld || !strings.Contains(r.out, again) || !strings.Contains(r.out, " at seed 2  herd: ") {
+		t.Fatalf("%+v", r)
+	}
+	const dir = "out/lock.watch-first/zookeeper/"
+	text, err := os.ReadFile(dir + "report.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report reports.Report
+	if err := json.Unmarshal(text, &report); err != nil || report.Seed != 2 || report.Faults != "none" ||
+		len(report.Reproduce) != 1 || !strings.HasSuffix(report.Reproduce[0], again) {
+		t.Errorf("%v: %+v", err, report)
+	}
+	diary, err := os.ReadFile(dir + diaryFile)
+	if err != nil || !strings.Contains(string(diary), "plan none\n") || !strings.Contains(string(diary), "s calm\n") {
+		t.Errorf("%v\n%s", err, diary)
+	}
+}
+
 // One whose program never uses the connection has no fault that strikes, and one that hangs is given up.
 func TestOneAbortedScenarioDoesNotEndTheCheck(t *testing.T) {
 	zkservertest.ForTest(t, 1).Stop() // or skip
