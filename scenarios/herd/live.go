@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -58,7 +59,8 @@ func MeasureLive(ctx context.Context, e Ensemble, v *Variant, clients int) (Meas
 	if err := v.valid(); err != nil {
 		return Measurement{}, err
 	}
-	c := &conductor{clients: clients, target: int64(v.Events(clients)), opened: make(chan struct{}), ensemble: e}
+	c := &conductor{clients: clients, target: int64(v.Events(clients)), driven: make(chan struct{}),
+		opened: make(chan struct{}), ensemble: e}
 	for range clients {
 		c.turns = append(c.turns, make(chan struct{}))
 	}
@@ -87,6 +89,7 @@ type conductor struct {
 
 	run    Run
 	began  atomic.Bool
+	driven chan struct{}   // closed when the driver has come to its Opening
 	opened chan struct{}   // closed when the measurement begins
 	turns  []chan struct{} // closed at each client's turn
 	events atomic.Int64
@@ -212,14 +215,26 @@ func (c *conductor) player(p *engine.Process) pace {
 }
 
 type player struct {
-	c    *conductor
-	ctx  context.Context
-	last int64 // event of this client
+	c     *conductor
+	ctx   context.Context
+	last  int64     // event of this client
+	drove sync.Once // it is the driver, and came to its Opening
 }
 
 func (x *player) arrive(*Process) {}
 
+// behind goes by what the driver does: how long that takes depends on the machine.
+func (x *player) behind(*Process) {
+	select {
+	case <-x.c.driven:
+	case <-x.ctx.Done():
+	}
+}
+
 func (x *player) open(p *Process, after time.Duration) {
+	if p.ID == x.c.clients+1 {
+		x.drove.Do(func() { close(x.c.driven) })
+	}
 	select {
 	case <-x.c.opened:
 	case <-x.ctx.Done():

@@ -13,6 +13,7 @@ import (
 // pace says when the programs of an experiment act.
 type pace interface {
 	arrive(p *Process)                    // returns when the client may come
+	behind(p *Process)                    // returns when the driver has done what it does before its Opening
 	open(p *Process, after time.Duration) // returns so long after the measurement has begun
 	turn(p *Process)                      // returns when it is the client's turn; they come in the order of their numbers
 	// returns when what has happened has had all its effects; never once enough has happened
@@ -24,6 +25,9 @@ type pace interface {
 
 // Rest waits.
 func (p *Process) Rest(d time.Duration) { p.pace.rest(p, d) }
+
+// BehindDriver waits until the driver has done what it does before its Opening, for programs that need it to be first.
+func (p *Process) BehindDriver() { p.pace.behind(p) }
 
 // Opening waits until the given time after the measurement begins. It returns at once if that time is over.
 func (p *Process) Opening(after time.Duration) { p.pace.open(p, after) }
@@ -90,6 +94,11 @@ func (t *timetable) arrive(p *Process) {
 		t.rest(p, time.Duration(before*size)*comes)
 	}
 }
+
+// driverFirst is longer than a driver takes that nobody disturbs.
+const driverFirst = 100 * time.Millisecond
+
+func (t *timetable) behind(p *Process) { t.rest(p, driverFirst) }
 
 func (t *timetable) open(p *Process, after time.Duration) {
 	if d := t.opening + after - p.Env.Now().Sub(t.began); d > 0 {

@@ -137,7 +137,7 @@ func writeFirst(p *herd.Process) {
 }
 
 func readOnce(p *herd.Process) {
-	p.Rest(100 * time.Millisecond) // the writer is first
+	p.BehindDriver() // the writer is first
 	l := newRWLock(p)
 	if p.Went(l.RLock(context.Background())) {
 		p.Rest(time.Hour) // what the readers do later is not measured
@@ -194,7 +194,7 @@ func commits(name, doc string, form recipes.Form, most int, claims ...herd.Claim
 	return herd.Variant{Name: name, Doc: doc, Goes: "a site learns the outcome", Claims: claims, Most: most, Setup: setup,
 		Events: everybody,
 		Program: func(p *herd.Process) {
-			p.Rest(100 * time.Millisecond) // it has begun
+			p.BehindDriver() // it has begun
 			t := newSite(p, site(p.ID))
 			_, err := t.Join(context.Background())
 			p.Turn()

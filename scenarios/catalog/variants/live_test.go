@@ -3,6 +3,7 @@ package variants
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,27 @@ func TestSeveralServersCountTheSameTogether(t *testing.T) {
 	}
 	if m.Notifications != 6 || m.Wasted != 5 || m.Server.Watches != 7 || m.Server.Fired < 6*m.Events {
 		t.Errorf("%+v, %+v", m, m.Server)
+	}
+}
+
+// The clients come behind the driver however long that takes, for example on a busy machine.
+func TestClientsComeBehindASlowDriver(t *testing.T) {
+	addrs := zkservertest.ForTest(t, 1).Addrs()
+	for _, name := range []string{"rwlock/readers", "commit/coordinator"} {
+		v := All[slices.IndexFunc(All, func(v herd.Variant) bool { return v.Name == name })]
+		drive := v.Drive
+		v.Drive = func(p *herd.Process) {
+			for range 2000 { // all of these take much longer than the other clients need to come
+				if _, _, err := p.Conn.Get(p.Path(herd.QuietPath)); err != nil {
+					p.Fail(err)
+				}
+			}
+			drive(p)
+		}
+		m, err := herd.MeasureLive(t.Context(), ensemble.Ensemble(addrs), &v, 3)
+		if err != nil || m.Events != 3 || m.Txns > 2 {
+			t.Errorf("%+v, %v", m, err)
+		}
 	}
 }
 
