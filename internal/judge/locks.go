@@ -147,6 +147,10 @@ func (l *locks) called(e *history.Event) {
 		return
 	}
 	f := l.folder(e.Path)
+	other := func(x *waiter) bool { return x != w && x.client == e.Client }
+	if w.client == e.Client && !slices.ContainsFunc(f.live, other) { // it wants to be told of the loss of its only one
+		return
+	}
 	if f.watchers[e.Path] == nil {
 		f.watchers[e.Path] = map[int32]bool{}
 	}

@@ -36,3 +36,16 @@ func TestAReaderMayWaitBehindAWriterOfItsClient(t *testing.T) {
 		}
 	}
 }
+
+// A holder that watches its own znode wants to be told of its loss. A second thread of its client may wait for it.
+func TestNobodyWaitsForItsOwnOnlyZnode(t *testing.T) {
+	begin := []history.Event{call(1, "exists", ""), made(1, 1, 1), made(2, 2, 2), call(1, "existsW", waits(1)),
+		call(2, "existsW", waits(2)), call(2, "existsW", waits(1))}
+	for most, more := range map[int][]history.Event{1: nil, 2: {made(1, 3, 3), call(1, "existsW", waits(1))}} {
+		j := judge.Judge(&history.History{Events: slices.Concat(begin, more)}, nil)
+		facts, want := strings.Join(j.Facts, "\n"), fmt.Sprintf("at most %d waited for one znode", most)
+		if !strings.Contains(facts, want) {
+			t.Errorf("%s, want %s", facts, want)
+		}
+	}
+}
