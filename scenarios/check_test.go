@@ -154,6 +154,29 @@ func TestAPartOfACheckLeavesToTheWholeWhatOnlyItCanTell(t *testing.T) {
 	}
 }
 
+// rules_go runs each test in one shard only, so that shard must not leave seeds to others.
+func TestNoSeedIsLeftToAShardOfBazelThatDoesNotRunTheTest(t *testing.T) {
+	good := scenarios.Scenario{Name: "my/lock", Clients: 1, Program: idle}
+	defer func() { *scenarios.ShardFlag = "" }()
+	*scenarios.ShardFlag = "auto"
+	t.Setenv("TEST_SHARD_INDEX", "1")
+	t.Setenv("TEST_TOTAL_SHARDS", "2")
+	if f := check(t, good, "1-4", ""); f.fatal != "-zksim.shard: auto cannot divide seeds where Bazel divides tests "+
+		"(TEST_TOTAL_SHARDS=2), expected no -zksim.shard, or i/n" {
+		t.Errorf("%+v", f)
+	}
+	*scenarios.ShardFlag = "2/2"
+	if f := check(t, good, "1-4", ""); f.fatal != "" || !strings.Contains(f.logs, "my/lock held in 2 runs") {
+		t.Errorf("%+v", f)
+	}
+	*scenarios.ShardFlag = "auto"
+	t.Setenv("TEST_SHARD_INDEX", "0")
+	t.Setenv("TEST_TOTAL_SHARDS", "1")
+	if f := check(t, good, "1-4", ""); f.fatal != "" || !strings.Contains(f.logs, "my/lock held in 4 runs") {
+		t.Errorf("%+v", f)
+	}
+}
+
 func TestCheckPrintsTheCommandThatRunsTheTests(t *testing.T) {
 	t.Setenv("ZKSIM_TEST_COMMAND", "go run ./cmd/simrun test")
 	s := *catalog.Named("lock/plain-create")

@@ -84,14 +84,33 @@ func options() (o pipeline.Options, limit time.Duration, limited bool, err error
 	} else if o.Seeds, err = engine.ParseRange(cmp.Or(seeds, usualSeeds)); err != nil {
 		return o, 0, false, fmt.Errorf("%s: %w", seedsFlag.name(), err)
 	}
-	part, err := shard.Parse(shardFlag.String(), os.LookupEnv)
+	part, err := readShard()
 	if err != nil {
-		return o, 0, false, fmt.Errorf("%s: %w", shardFlag.name(), err)
+		return o, 0, false, err
 	}
 	if part.Of > 1 { // one of one is the whole
 		o.Shard, o.Shards = part.Remainder(), part.Of
 	}
 	return o, limit, limited, nil
+}
+
+// bazelTotal is a variable of Bazel. rules_go deals out the tests of a go_test to its shards, each test to one of them:
+// the seeds that this shard left to others would be run by none.
+const bazelTotal = "TEST_TOTAL_SHARDS"
+
+// readShard returns the part of the work that the flag names.
+func readShard() (part shard.Part, err error) {
+	text := shardFlag.String()
+	if total := os.Getenv(bazelTotal); text == shard.Auto && total != "" && total != "1" {
+		err = fmt.Errorf("auto cannot divide seeds where Bazel divides tests (%s=%.40s), expected no %s, or i/n",
+			bazelTotal, total, shardFlag.name())
+	} else {
+		part, err = shard.Parse(text, os.LookupEnv)
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: %w", shardFlag.name(), err)
+	}
+	return part, err
 }
 
 // setLike gives a scenario the servers that the flag names, if it is given.
@@ -114,7 +133,7 @@ func logShard(t T) {
 	if shardFlag.String() != shard.Auto {
 		return
 	}
-	if part, err := shard.Parse(shardFlag.String(), os.LookupEnv); err == nil {
+	if part, err := readShard(); err == nil {
 		t.Logf("%s auto is %v, from %s", shardFlag.name(), part, part.From)
 	}
 }
