@@ -331,6 +331,31 @@ func TestCheckFailsAsWellWhereNothingCanBeWritten(t *testing.T) {
 	}
 }
 
+// A command is printed only if the file that it names is there. An older schedule in the folder is not that of the run.
+func TestCheckPrintsNoCommandWhereNoScheduleCanBeWritten(t *testing.T) {
+	s := *catalog.Named("lock/plain-create")
+	s.Caught = nil
+	for _, older := range []bool{false, true} {
+		t.Chdir(t.TempDir())
+		files := map[string]string{"testdata": "", "out": ""}
+		if older { // the report is a folder, so nothing in this folder is removed or replaced
+			files = map[string]string{"testdata": "", "out/lock.plain-create/report.json/x": "",
+				"out/lock.plain-create/schedule.txt": "zksim schedule 1\nscenario lock/plain-create\n"}
+		}
+		for name, text := range files {
+			err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte(text), 0o666))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		f := checkHere(t, s, "1-100", "")
+		if !strings.HasPrefix(f.fatal, "lock/plain-create  seed ") || strings.Count(f.fatal, "    not written: ") != 2 ||
+			strings.Contains(f.fatal, "reproduce") || strings.Contains(f.fatal, "replayed") {
+			t.Errorf("older %v:\n%s", older, f.fatal)
+		}
+	}
+}
+
 func TestCheckRefusesSchedulesThatDoNotFit(t *testing.T) {
 	dir := t.TempDir()
 	files := 0 // each has its own: of one that a check has replayed others only log that it is not theirs

@@ -56,12 +56,12 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 		return
 	}
 	var lost []error
-	archived := false
+	archived, own := false, filepath.Join(dir, pipeline.ScheduleFile)
 	if file == "" || len(f.Small.Schedule.Names) < len(found.Schedule.Names) || f.Verify(file) != nil {
 		file, err = r.archive(f)
 		if archived = err == nil; !archived {
 			lost = append(lost, err)
-			file = filepath.Join(dir, pipeline.ScheduleFile)
+			file = own
 		}
 	}
 	line := command(t.Name(), reachable(file))
@@ -74,7 +74,9 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 		fmt.Fprintf(&b, "    page       %s\n", absolute(filepath.Join(dir, "index.html")))
 	} else if x := (*pipeline.Unrepeatable)(nil); !errors.As(err, &x) {
 		lost = append(lost, err)
-		err = f.Verify(file) // another file than the one in the folder
+		if file != own { // what stands in the folder may be older
+			err = f.Verify(file)
+		}
 	}
 	switch x := (*pipeline.Unrepeatable)(nil); {
 	case errors.As(err, &x):
@@ -91,8 +93,10 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 	for _, err := range lost {
 		fmt.Fprintf(&b, "    not written: %v\n", err)
 	}
-	fmt.Fprintf(&b, "    reproduce  %s", line)
-	t.Fatalf("%s", b.String())
+	if err == nil { // otherwise no file has it
+		fmt.Fprintf(&b, "    reproduce  %s", line)
+	}
+	t.Fatalf("%s", strings.TrimRight(b.String(), "\n"))
 }
 
 // explain shrinks and explains a failure. Runs of code outside of the simulator may part in one of the hundreds of runs
