@@ -56,13 +56,11 @@ func (r *record) fail(t T, found *engine.Result, where, file string) {
 		return
 	}
 	var lost []error
-	archived, own := false, filepath.Join(dir, pipeline.ScheduleFile)
-	if file == "" || len(f.Small.Schedule.Names) < len(found.Schedule.Names) || f.Verify(file) != nil {
-		file, err = r.archive(f)
-		if archived = err == nil; !archived {
-			lost = append(lost, err)
-			file = own
-		}
+	own := filepath.Join(dir, pipeline.ScheduleFile)
+	file, archived, err := r.archived(f, found, file)
+	if err != nil {
+		lost = append(lost, err)
+		file = own
 	}
 	line := command(t.Name(), reachable(file))
 	if err = f.Write(dir, line); err != nil {
@@ -137,6 +135,16 @@ func explaining(t T, s *Scenario) time.Duration {
 		}
 	}
 	return 0
+}
+
+// archived returns the file of the corpus with the schedule of a failure, and whether it was written now: not if the
+// schedule is already in file, and cannot be made shorter.
+func (r *record) archived(f *pipeline.Failure, found *engine.Result, file string) (name string, now bool, err error) {
+	if file != "" && len(f.Small.Schedule.Names) >= len(found.Schedule.Names) && f.Verify(file) == nil {
+		return file, false, nil
+	}
+	name, err = r.archive(f)
+	return name, err == nil, err
 }
 
 // archive writes the schedule of a failure into the corpus, and returns the file's name.
