@@ -13,13 +13,23 @@ func TestASlurmCampaignIsOneOfRunsOrProofs(t *testing.T) {
 		t.Skip(err)
 	}
 	dir := filepath.Join(t.TempDir(), "out")
-	out, err := exec.Command(bash, "../../scripts/slurm-campaign", dir, "4", "serve").CombinedOutput()
-	const want = "slurm-campaign: no command serve, expected check or prove\n"
-	if x, ok := err.(*exec.ExitError); !ok || x.ExitCode() != exitUsage || string(out) != want {
-		t.Errorf("%v: %s", err, out)
-	}
-	if _, err := os.Stat(dir); err == nil {
-		t.Error("a folder was made for it")
+	// One file of all tasks would be that of the task that ends last, whatever the others have found.
+	const shared = "each task would replace the file of -junit, expected simrun merge -junit at the end\n"
+	for _, x := range []struct {
+		want string
+		args []string
+	}{
+		{"no command serve, expected check or prove\n", []string{"serve"}},
+		{shared, []string{"check", "-seeds", "1-4", "-junit", "junit.xml"}},
+		{shared, []string{"prove", "--junit=junit.xml"}},
+	} {
+		out, err := exec.Command(bash, append([]string{"../../scripts/slurm-campaign", dir, "4"}, x.args...)...).CombinedOutput()
+		if e, ok := err.(*exec.ExitError); !ok || e.ExitCode() != exitUsage || string(out) != "slurm-campaign: "+x.want {
+			t.Errorf("%v: %s", err, out)
+		}
+		if _, err := os.Stat(dir); err == nil {
+			t.Error("a folder was made for it")
+		}
 	}
 }
 
