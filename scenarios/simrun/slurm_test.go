@@ -23,7 +23,8 @@ func TestASlurmCampaignIsOneOfRunsOrProofs(t *testing.T) {
 		{shared, []string{"check", "-seeds", "1-4", "-junit", "junit.xml"}},
 		{shared, []string{"prove", "--junit=junit.xml"}},
 	} {
-		out, err := exec.Command(bash, append([]string{"../../scripts/slurm-campaign", dir, "4"}, x.args...)...).CombinedOutput()
+		args := append([]string{"../../scripts/slurm-campaign", dir, "4"}, x.args...)
+		out, err := exec.Command(bash, args...).CombinedOutput()
 		if e, ok := err.(*exec.ExitError); !ok || e.ExitCode() != exitUsage || string(out) != "slurm-campaign: "+x.want {
 			t.Errorf("%v: %s", err, out)
 		}
