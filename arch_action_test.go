@@ -38,16 +38,18 @@ func TestTheActionRunsThePartOfItsJob(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "lock", "lock.go"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for _, x := range []struct{ command, seeds, want string }{
-		{tool + " check lock/* queue", "1-9", "auto 1/4 1-9 " + dir + "/out check lock/* queue -seeds 1-9 -shard auto -o " +
-			dir + "/out -junit " + dir + "/out/junit.xml\n"},
-		{tool + " check", "", "auto 1/4  " + dir + "/out check -shard auto -o " + dir + "/out -junit " + dir +
+	for _, x := range []struct{ command, total, seeds, want string }{
+		{tool + " check lock/* queue", "4", "1-9", "auto 1/4 1-9 " + dir + "/out check lock/* queue -seeds 1-9 -shard " +
+			"auto -o " + dir + "/out -junit " + dir + "/out/junit.xml\n"},
+		{tool + " check", "4", "", "auto 1/4  " + dir + "/out check -shard auto -o " + dir + "/out -junit " + dir +
 			"/out/junit.xml\n"},
-		{"", "1-9", "auto 1/4 1-9 " + dir + "/out test -v -count=1 ./a ./b\n"},
+		{tool + " check", "1", "", "auto 1/1  " + dir + "/out check -o " + dir + "/out -junit " + dir +
+			"/out/junit.xml\n"},
+		{"", "4", "1-9", "auto 1/4 1-9 " + dir + "/out test -v -count=1 ./a ./b\n"},
 	} {
 		c := exec.Command("bash", "-c", script)
 		c.Dir = dir
-		c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "ZKSIM_JOB_INDEX=1", "ZKSIM_JOB_TOTAL=4",
+		c.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "ZKSIM_JOB_INDEX=1", "ZKSIM_JOB_TOTAL="+x.total,
 			"ZKSIM_SHARD=auto", "ZKSIM_SEEDS="+x.seeds, "ZKSIM_FOR=", "INPUT_PACKAGES=./a ./b", "INPUT_COMMAND="+x.command,
 			"INPUT_OUT=out")
 		out, _ := c.CombinedOutput()
