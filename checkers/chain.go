@@ -11,6 +11,7 @@ import (
 // Link is a client that waits in vain.
 type Link struct {
 	Client int32
+	Task   string   // the name of the goroutine that waits; empty for the program
 	Paths  []string // of the watches that it waits for
 	States []string // for each, the state of the znode: "which c2 has", or "which it has itself"
 	Note   string   // how the watch on the first one missed its last change; may be empty
@@ -59,7 +60,7 @@ func Behind(h *history.History, chain []Link) (behind []Link) {
 }
 
 func linkOf(h *history.History, x history.Waiting) Link {
-	l := Link{Client: x.Client, Paths: x.Paths, Calls: x.Calls}
+	l := Link{Client: x.Client, Task: x.Where, Paths: x.Paths, Calls: x.Calls}
 	for _, p := range x.Paths {
 		l.States = append(l.States, state(h, p, x.Client))
 	}

@@ -50,7 +50,8 @@ func (f *Failure) PrintVerdict(w io.Writer, head string) {
 func PrintWaits(w io.Writer, blank string, h *history.History) {
 	for _, l := range checkers.Chain(h) {
 		if len(l.Calls) > 0 {
-			fmt.Fprintf(w, "%swaits      c%d in %s\n", blank, l.Client, reports.Printable(inShort(l.Calls)))
+			who := strings.TrimSuffix(fmt.Sprintf("c%d/%s", l.Client, l.Task), "/")
+			fmt.Fprintf(w, "%swaits      %s in %s\n", blank, reports.Printable(who), reports.Printable(inShort(l.Calls)))
 		}
 	}
 }
