@@ -8,7 +8,8 @@ import (
 	"zksim/model/history"
 )
 
-// TestTheLineOfAWaitNamesTheGoroutine has one that the client has started, whose function is a literal, and the program.
+// TestTheLineOfAWaitNamesTheGoroutine has one that the client has started, whose function is a literal, and the
+// program.
 func TestTheLineOfAWaitNamesTheGoroutine(t *testing.T) {
 	for task, want := range map[string]string{
 		"watch": "waits      c1/watch in func, mine/latch.go:120\n",
