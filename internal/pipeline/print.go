@@ -50,8 +50,11 @@ func (f *Failure) PrintVerdict(w io.Writer, head string) {
 func PrintWaits(w io.Writer, blank string, h *history.History) {
 	for _, l := range checkers.Chain(h) {
 		if len(l.Calls) > 0 {
-			who := strings.TrimSuffix(fmt.Sprintf("c%d/%s", l.Client, l.Task), "/")
-			fmt.Fprintf(w, "%swaits      %s in %s\n", blank, reports.Printable(who), reports.Printable(inShort(l.Calls)))
+			who := fmt.Sprintf("c%d", l.Client)
+			if l.Task != "" {
+				who += "/" + reports.Printable(l.Task)
+			}
+			fmt.Fprintf(w, "%swaits      %s in %s\n", blank, who, reports.Printable(inShort(l.Calls)))
 		}
 	}
 }

@@ -45,7 +45,7 @@ type herdFlags struct {
 	clients, variants, out string
 	backend, servers       string
 	nodes                  int
-	started                bool // nodes was given
+	nodesGiven             bool
 	seed                   uint64
 }
 
@@ -70,7 +70,7 @@ func herdEffect(ctx context.Context, a *app, args []string) (_ int, err error) {
 	if err := parse(set, args, 0); err != nil {
 		return 0, err
 	}
-	set.Visit(func(x *flag.Flag) { f.started = f.started || x.Name == "nodes" })
+	set.Visit(func(x *flag.Flag) { f.nodesGiven = f.nodesGiven || x.Name == "nodes" })
 	s, err := f.sweep(a)
 	if err != nil {
 		return 0, err
@@ -128,10 +128,10 @@ func (f *herdFlags) sweep(a *app) (*sweep, error) {
 		most, list = mostReal, defaultReal
 	case f.backend != "sim":
 		return nil, noBackend(f.backend)
-	case f.servers != "" || f.started:
+	case f.servers != "" || f.nodesGiven:
 		return nil, errors.New("-servers and -nodes go with -backend zookeeper only")
 	}
-	if f.servers != "" && f.started {
+	if f.servers != "" && f.nodesGiven {
 		return nil, errors.New("-servers and -nodes exclude each other")
 	}
 	clients, err := parseClients(cmp.Or(f.clients, list), most)
