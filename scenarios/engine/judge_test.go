@@ -20,6 +20,19 @@ func TestARealRunIsToldWhatItsCheckersDidWithout(t *testing.T) {
 	}
 }
 
+func TestWithoutTxnsNobodyKnowsWhetherThereWasAnEphemeral(t *testing.T) {
+	s := &Scenario{Name: "x", Checkers: []checkers.Checker{checkers.Tree{}}}
+	h := &history.History{}
+	h.Reset(2)
+	if got := s.Waived(h); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+	h.Txns = true
+	if got := s.Waived(h); !slices.Equal(got, []string{"tree: it needs an ephemeral znode"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestACheckerThatIsNotThereCannotBeLeftOut(t *testing.T) {
 	s := Scenario{Name: "a/lock", Checkers: []checkers.Checker{checkers.Liveness{}, checkers.Tree{}}}
 	if got := s.Without("tree").Checkers; len(got) != 1 || got[0].Name() != "liveness" || len(s.Checkers) != 2 {
