@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"zksim/internal/pipeline"
+	"zksim/model/history"
 	"zksim/reports"
 	"zksim/scenarios/engine"
 )
@@ -24,7 +25,10 @@ func (x *liveCheck) follow(ctx context.Context, a *app, s *engine.Scenario, r *l
 		return err
 	}
 	twin.Faults = r.run.Plan.InSim(r.run.Struck)
-	twin.Caught = []string{r.run.Verdict.Checker}
+	checker, fails := r.run.Verdict.Checker, engine.Caught
+	if twin.Caught = []string{checker}; r.run.History.Outcome == history.Panicked { // which no checker finds
+		twin.Caught, fails = nil, engine.Violation
+	}
 	twin.Servers = []int{len(x.addrs)}
 	if len(x.addrs) != 3 {
 		twin.Servers = []int{1}
@@ -34,8 +38,8 @@ func (x *liveCheck) follow(ctx context.Context, a *app, s *engine.Scenario, r *l
 	if err != nil {
 		return err
 	}
-	if found.Status != engine.Caught {
-		fmt.Fprintf(a.out, "        simulated  none of %d runs under %q fails so\n", followSeeds, twin.Faults)
+	if found.Status != fails || found.Failure.Verdict.Checker != checker {
+		fmt.Fprintf(a.out, "        simulated  none of %d runs under %q fails so\n", found.Runs, twin.Faults)
 		return nil
 	}
 	f, err := x.explain(ctx, a, &twin, &found.Failure, found.Where())

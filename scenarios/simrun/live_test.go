@@ -100,7 +100,8 @@ func TestOneAbortedScenarioDoesNotEndTheCheck(t *testing.T) {
 	r := simrun(t, "check", "-backend", "zookeeper", "-session-timeout", "1500ms", "-faults", "disconnect=1@nth=1",
 		"-seeds", "1", "test/first", "counter/counter")
 	if r.code != exitViolation || !strings.Contains(r.out, "FAIL    test/first") ||
-		!strings.Contains(r.out, "this is the program's own fault") || !strings.Contains(r.out, "held    counter/counter") {
+		!strings.Contains(r.out, "this is the program's own fault") || !strings.Contains(r.out, "held    counter/counter") ||
+		!strings.Contains(r.out, "  simulated  out/test.first/zookeeper/simulated/index.html: panic, ") {
 		t.Errorf("%+v", r)
 	}
 }
