@@ -104,11 +104,9 @@ func (x *liveRun) run(ctx context.Context) error {
 		go func() {
 			x.host.main.Store(stacks.ID(), true)
 			defer func() {
-				if why := recover(); why != nil {
-					x.panics(why)
-				}
 				ended <- p.ID
 			}()
+			defer x.panics()
 			x.scenario.Program(&p)
 		}()
 	}
@@ -121,8 +119,12 @@ func (x *liveRun) run(ctx context.Context) error {
 	return x.finish(ctx)
 }
 
-// panics records that a program has panicked.
-func (x *liveRun) panics(why any) {
+// panics is deferred by the goroutines of programs, and records that one has panicked.
+func (x *liveRun) panics() {
+	why := recover()
+	if why == nil {
+		return
+	}
 	h := x.host
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -358,7 +360,7 @@ func (x *liveRun) finish(ctx context.Context) error {
 		id := int32(i + 1)
 		h.history.Sessions[c.SessionID()] = id
 		switch {
-		case x.finished[id]:
+		case x.finished[id], h.history.Outcome == history.Panicked:
 		case waits:
 			h.history.Waiting = append(h.history.Waiting, history.Waiting{Client: id, Paths: armed(&h.history, id)})
 		default:

@@ -166,6 +166,34 @@ func TestARealProgramThatDoesNotEndHasGivenUp(t *testing.T) {
 	}
 }
 
+// The others may go on for as long as they like.
+func TestAPanicIsTheVerdictWhicheverGoroutinePanics(t *testing.T) {
+	addrs := zkservertest.ForTest(t, 1).Addrs()
+	oh := func() { panic("oh") }
+	for name, panics := range map[string]func(p *engine.Process){
+		"the program": func(*engine.Process) { oh() },
+		"Go":          func(p *engine.Process) { p.Env.Go("own", oh) },
+		"Within": func(p *engine.Process) {
+			ctx, cancel := p.Env.WithTimeout(context.Background(), time.Hour)
+			defer cancel()
+			p.Env.Within(ctx, oh)
+		},
+	} {
+		s := lockLike("test/panics", 2, func(p *engine.Process) {
+			if p.ID == 1 {
+				panics(p)
+				return
+			}
+			for err := error(nil); err == nil; _, _, err = p.Conn.Get(p.Path("/")) {
+			}
+		})
+		h, v, err := runLive(t, addrs, s, ensemble.LiveOptions{Timeout: 300 * time.Millisecond})
+		if err != nil || v.Checker != "panic" || v.Message != "oh" || !strings.Contains(h.Panic, "live_test.go") {
+			t.Errorf("%s: %v, %+v, %s", name, err, v, h.Panic)
+		}
+	}
+}
+
 func TestARealRunMayTakeLongAsLongAsOperationsReturn(t *testing.T) {
 	addrs := zkservertest.ForTest(t, 1).Addrs()
 	s := lockLike("test/long", 2, func(p *engine.Process) {

@@ -21,6 +21,22 @@ type timed struct {
 	run *liveRun
 }
 
+// Go implements [recipes.Env]. As in the simulator, a panic of the goroutine is a verdict, and not the end of all runs.
+func (t timed) Go(name string, f func()) {
+	t.Env.Go(name, func() {
+		defer t.run.panics()
+		f()
+	})
+}
+
+// Within implements [recipes.Env], whose function may run in a goroutine, too.
+func (t timed) Within(ctx context.Context, f func()) bool {
+	return t.Env.Within(ctx, func() {
+		defer t.run.panics()
+		f()
+	})
+}
+
 // Sleep implements [recipes.Env].
 func (t timed) Sleep(ctx context.Context, d time.Duration) error {
 	t.run.timer(1)
