@@ -88,6 +88,9 @@ func vetCommand(ctx context.Context, a *app, args []string) (int, error) {
 			fmt.Fprintf(a.out, "%s:%d:%d: %s\n", x.file, x.line, x.column, x.Message)
 		}
 	}
+	if failed == nil {
+		a.warn(complaints.Bytes())
+	}
 	switch {
 	case failed != nil:
 		a.err.Write(complaints.Bytes())
@@ -98,6 +101,15 @@ func vetCommand(ctx context.Context, a *app, args []string) (int, error) {
 		a.unported(ctx, *tags, patterns)
 	}
 	return exitHeld, nil
+}
+
+// warn prints the warnings of the go command, such as of a pattern that matches no package.
+func (a *app) warn(complaints []byte) {
+	for line := range bytes.Lines(complaints) {
+		if bytes.HasPrefix(line, []byte("go: warning: ")) {
+			a.err.Write(line)
+		}
+	}
 }
 
 // unported prints that there was nothing to look at, if no package imports what makes code simulated.

@@ -64,6 +64,7 @@ func userModule(t *testing.T) {
 		"fine/fine.go":     "package fine\n\nimport \"zksim/recipes\"\n\nfunc Wait(env recipes.Env) { env.Now() }\n",
 		"tagged/tagged.go": "package tagged\n",
 		"tagged/slow.go":   "//go:build slow\n\n" + strings.Replace(vetted, "package retry", "package tagged", 1),
+		"none/README":      "no package\n",
 		"wrong/wrong.go":   "package wrong\n\nvar x int = \"a\"\n",
 		"broken/broken.go": "package broken\n\nfunc {\n",
 	} {
@@ -105,6 +106,7 @@ func TestVetOfAUsersModule(t *testing.T) {
 			"takes a *zk.Conn, let it take a recipes.Conn, and run this again\n"},
 		{"./tagged ./fine", exitHeld, "", ""},
 		{"./tagged -tags slow,other", exitViolation, tagged, ""},
+		{"./none/... ./fine", exitHeld, "", "go: warning: \"./none/...\" matched no packages\n"},
 		{"./wrong ./retry", exitUsage, vettedFindings, "# example.com/user/wrong\n" +
 			"wrong/wrong.go:3:13: cannot use \"a\" (untyped string constant) as int value in variable declaration\n" + failed},
 		{"./broken", exitUsage, "", "# example.com/user/broken\n" +
