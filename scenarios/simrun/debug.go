@@ -115,9 +115,8 @@ func debuggee(dir string) []string {
 	if err != nil {
 		file = os.Args[0]
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && isFolder(strings.TrimPrefix(info.Path, info.Main.Path+"/")) {
-		return []string{"debug", "./" + strings.TrimPrefix(info.Path, info.Main.Path+"/"), "--output",
-			filepath.Join(dir, fmt.Sprintf("program-%d", os.Getpid()))}
+	if info, ok := debug.ReadBuildInfo(); ok && folderOf(info) != "" {
+		return []string{"debug", folderOf(info), "--output", filepath.Join(dir, fmt.Sprintf("program-%d", os.Getpid()))}
 	}
 	return []string{"exec", file}
 }

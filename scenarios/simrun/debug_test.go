@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -70,6 +71,29 @@ func TestADebuggerIsRunForTheStep(t *testing.T) {
 		!strings.Contains(r.err, "go install github.com/go-delve/delve/cmd/dlv@latest installs it") ||
 		!strings.Contains(r.out, "\ndlv ") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A module may have a cmd/simrun of its own: that is another program.
+func TestTheFolderOfAProgramIsInItsOwnModule(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll(filepath.Join("cmd", "simrun"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	info := &debug.BuildInfo{Path: "zksim/cmd/simrun", Main: debug.Module{Path: "zksim"}}
+	if got := folderOf(info); got != "" {
+		t.Errorf("without go.mod: %s", got)
+	}
+	for mod, want := range map[string]string{"module example.com/mine\n": "", "module zksim/more\n": "",
+		"// ours\nmodule zksim // as it is\n\ngo 1.26\n": "./cmd/simrun", "module \"zksim\"\n": "./cmd/simrun"} {
+		write(t, "go.mod", mod)
+		if got := folderOf(info); got != want {
+			t.Errorf("%s: %q, expected %q", mod, got, want)
+		}
+	}
+	info.Path = "zksim/cmd/other"
+	if got := folderOf(info); got != "" {
+		t.Errorf("no such folder: %s", got)
 	}
 }
 

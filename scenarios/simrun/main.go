@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -111,14 +112,25 @@ func invocation() string {
 		return pipeline.Quote(os.Args[0])
 	}
 	// That is where go run builds. It takes the path or the folder of a package.
-	folder, inside := strings.CutPrefix(info.Path, info.Main.Path+"/")
-	switch {
-	case info.Path == info.Main.Path, info.Path == "command-line-arguments":
+	if info.Path == info.Main.Path || info.Path == "command-line-arguments" {
 		return "go run ."
-	case inside && isFolder(folder):
-		return "go run ./" + folder
 	}
-	return "go run " + info.Path
+	return "go run " + cmp.Or(folderOf(info), info.Path)
+}
+
+// moduleLine matches the line of a go.mod that names the module.
+var moduleLine = regexp.MustCompile(`(?m)^module[ \t]+"?([^\s"]+)`)
+
+// folderOf returns the folder of a program as ./cmd/simrun; "" if this folder is not the root of its module. Another
+// module may have such a folder, too.
+func folderOf(info *debug.BuildInfo) string {
+	text, _ := os.ReadFile("go.mod")
+	m := moduleLine.FindSubmatch(text)
+	folder, inside := strings.CutPrefix(info.Path, info.Main.Path+"/")
+	if m == nil || string(m[1]) != info.Main.Path || !inside || !isFolder(folder) {
+		return ""
+	}
+	return "./" + folder
 }
 
 func isFolder(name string) bool {
