@@ -426,6 +426,37 @@ func TestOnlyZnodesOfWhichEverythingIsKnownAreJudged(t *testing.T) {
 	}
 }
 
+// Clients that make a znode unless it is there all write the same data to it, but only one of them does so.
+func TestAWriteThatWasRefusedIsNoSecondOneWithTheSameData(t *testing.T) {
+	write := func(object int32, op string, zxid int64, err error) []history.Event {
+		x := history.Event{Client: object, Object: object, Op: op, Path: "/a", Data: "x", Version: -1}
+		begin, txn, end := x, x, x
+		begin.Kind, txn.Kind, end.Kind = history.Invoke, history.Created, history.Return
+		txn.Zxid, end.Zxid, end.Data, end.Version, end.Err = zxid, zxid, "", 0, err
+		if op == "set" {
+			txn.Kind = history.Changed
+		}
+		if err != nil {
+			return []history.Event{begin, end}
+		}
+		return []history.Event{begin, txn, end}
+	}
+	const twice = "znodes: none judged; 1 not judged (1 written twice with the same data)"
+	for _, x := range []struct {
+		second []history.Event
+		want   string
+	}{
+		{write(2, "create", 0, zk.ErrNodeExists), "znodes: 1 judged, all linearizable in zxid order"},
+		{write(2, "set", 2, nil), twice},
+		{write(2, "set", 0, zk.ErrConnectionClosed), twice},
+	} {
+		h := &history.History{Clients: 2, Txns: true, Events: slices.Concat(write(1, "create", 1, nil), x.second)}
+		if j := judge.Judge(h, nil); len(j.Violations) > 0 || !slices.Contains(j.Facts, x.want) {
+			t.Errorf("%+v, expected %s", j, x.want)
+		}
+	}
+}
+
 func TestNamesOfLibraries(t *testing.T) {
 	for name, want := range map[string]string{
 		"_c_0123456789abcdef0123456789abcdef-lock-0000000007":      "go-zookeeper",

@@ -27,8 +27,8 @@ func New() Judgement {
 	return Judgement{Violations: []string{}, Inconclusive: []string{}, Facts: []string{}}
 }
 
-// Znodes judges the znodes whose operations are all known and whose creates and sets all have different data. Of the
-// others nobody can tell which write a get has seen. A get that is recorded as an operation comes after a sync of its
+// Znodes judges the znodes whose operations are all known and whose creates and sets, except those that a server has
+// refused, all have different data. Of the others nobody can tell which write a get has seen. A get that is recorded as an operation comes after a sync of its
 // client. Znodes returns how many znodes it has judged.
 func (j *Judgement) Znodes(h *history.History) int {
 	unfit := unfit(h)
@@ -40,7 +40,7 @@ func (j *Judgement) Znodes(h *history.History) int {
 // znodes judges all znodes except the unfit ones. It returns how many it has judged, and a fact if no violation was
 // found.
 func (j *Judgement) znodes(h *history.History, unfit map[string]reason) (judged int, fact string) {
-	orphans := orphans(h)
+	orphans := returned(h, orphan)
 	paths := map[string]bool{}
 	kept := *h
 	kept.Events = nil
@@ -188,15 +188,23 @@ func (j *Judgement) MayComeBack(path string, client int32) {
 		"come back", path, client))
 }
 
-// orphans returns the creates that were refused because the parent does not exist. They say nothing about the znode.
-func orphans(h *history.History) map[int32]bool {
+// returned returns the operations whose answer is of some kind.
+func returned(h *history.History, kind func(x *history.Event) bool) map[int32]bool {
 	list := map[int32]bool{}
 	for i := range h.Events {
-		if x := &h.Events[i]; x.Kind == history.Return && x.Op == "create" && x.Err == zk.ErrNoNode {
+		if x := &h.Events[i]; x.Kind == history.Return && kind(x) {
 			list[x.Object] = true
 		}
 	}
 	return list
+}
+
+// orphan reports whether a create was refused because the parent does not exist. That says nothing about the znode.
+func orphan(x *history.Event) bool { return x.Op == "create" && x.Err == zk.ErrNoNode }
+
+// denied reports whether a server has said no, so that nothing was written.
+func denied(x *history.Event) bool {
+	return x.Err == zk.ErrNoNode || x.Err == zk.ErrNodeExists || x.Err == zk.ErrBadVersion
 }
 
 // reason is why a znode is not judged.
@@ -220,7 +228,7 @@ func unfit(h *history.History) map[string]reason {
 		op     string
 	}
 	open, of := map[place]int{}, map[int32]place{}
-	data, unfit, multis := map[[2]string]bool{}, map[string]reason{}, multis{}
+	data, unfit, multis, denials := map[[2]string]bool{}, map[string]reason{}, multis{}, returned(h, denied)
 	set := func(path string, why reason) {
 		if unfit[path] == "" {
 			unfit[path] = why
@@ -248,7 +256,7 @@ func unfit(h *history.History) map[string]reason {
 			if x.Path == "/" || strings.HasPrefix(x.Path, "/zookeeper") {
 				set(x.Path, becauseBefore)
 			}
-			if key := [2]string{x.Path, x.Data}; x.Op == "create" || x.Op == "set" {
+			if key := [2]string{x.Path, x.Data}; (x.Op == "create" || x.Op == "set") && !denials[x.Object] {
 				if data[key] {
 					set(x.Path, becauseTwice)
 				}
