@@ -28,8 +28,8 @@ func New() Judgement {
 }
 
 // Znodes judges the znodes whose operations are all known and whose creates and sets, except those that a server has
-// refused, all have different data. Of the others nobody can tell which write a get has seen. A get that is recorded as an operation comes after a sync of its
-// client. Znodes returns how many znodes it has judged.
+// refused, all have different data. Of the others nobody can tell which write a get has seen. A get that is recorded as
+// an operation comes after a sync of its client. Znodes returns how many znodes it has judged.
 func (j *Judgement) Znodes(h *history.History) int {
 	unfit := unfit(h)
 	n, fact := j.znodes(h, unfit)
