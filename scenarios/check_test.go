@@ -93,6 +93,10 @@ func TestCheckFailsWhatDoesNotHold(t *testing.T) {
 		{func(s *scenarios.Scenario) {}, "0-", `-zksim.seeds: seeds are a number or a range as 1-500, not "0-"`},
 		{func(s *scenarios.Scenario) { s.Caught = []string{"steps", "liveness"} }, "1-3",
 			"my/lock: escaped: 3 runs, and it was not caught by steps or liveness"},
+		{func(s *scenarios.Scenario) {
+			s.Caught = []string{"steps"}
+			s.Program = func(p *scenarios.Process) { p.Fail(errors.New("odd")) }
+		}, "2-4", "my/lock: escaped: 3 runs, and it was not caught by steps; seed 2 violates liveness"},
 		{func(s *scenarios.Scenario) { s.Goals = []scenarios.Goal{never} }, "1-500", "my/lock: no run had a miracle\n" +
 			"    goals      a miracle in 0 runs"},
 		{func(s *scenarios.Scenario) { s.Faults = faults.MustParse("watch-delay=1 disconnect=1") },

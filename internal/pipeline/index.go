@@ -114,8 +114,12 @@ func (x *Outcome) Says() string {
 		return fmt.Sprintf("%s %s in %s", x.Failure.Verdict.Checker, at, history.Counted(x.Failure.Steps, "step"))
 	case engine.Escaped:
 		must := strings.Join(x.Scenario.Caught, " or ")
-		return fmt.Sprintf("escaped: %s%s, and it was not caught by %s", history.Counted(x.Runs, "run"),
+		text := fmt.Sprintf("escaped: %s%s, and it was not caught by %s", history.Counted(x.Runs, "run"),
 			x.Scenario.Like.Clause(), must)
+		if x.Why != "" {
+			text += "; " + reports.Printable(x.Why)
+		}
+		return text
 	case engine.Nondeterministic:
 		return "nondeterministic: " + reports.Printable(x.Why)
 	}

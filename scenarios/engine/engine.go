@@ -85,7 +85,7 @@ type Report struct {
 	Part     Part     // the numbers, to be added to the parts of other seeds
 	Missed   []string // goals that no run reached; with fewer runs than Enough they are only noted
 	Coverage
-	Why   string // for Inconclusive, Nondeterministic and Misused
+	Why   string // for Inconclusive, Nondeterministic and Misused; for Escaped what is violated instead, if anything
 	Stack string // of client code, one call a line, for Misused and if the failure is a panic
 	Cut   bool   // ctx was done before all seeds were run, and nothing had failed by then
 }
@@ -153,6 +153,7 @@ type engine struct {
 	failures    []Result
 	unknown     error     // a word that no checker knows
 	doubt       *PartNote // a verdict "unknown"
+	other       *PartNote // what a mutant violates that must be caught by another checker
 	differs     *PartNote // a run that was not the same twice
 	failed      []PartFailed
 	panicked    string // of the first failure
@@ -168,6 +169,7 @@ type outcome struct {
 	unknown  error
 	doubt    string
 	differs  string
+	other    string // in a mutant: the checker that was violated, if it is none that must find the flaw
 	panicked string
 	unmade   bool // it could not be made; doubt says why
 }
@@ -295,7 +297,11 @@ func (e *engine) one(r *Runner, seed uint64) (outcome, *sim.Misuse) {
 	if res.Verdict.Level == checkers.Unknown {
 		out.doubt = fmt.Sprintf("seed %d: %s", seed, res.Verdict)
 	}
-	if res.Verdict.Level == checkers.Violated && (!e.Broken() || e.Catches(res.Verdict)) {
+	switch {
+	case res.Verdict.Level != checkers.Violated:
+	case e.Broken() && !e.Catches(res.Verdict):
+		out.other = res.Verdict.Checker
+	default:
 		r.Names(&res)
 		out.failure = &res
 		out.panicked = res.History.PanicStack()
@@ -362,6 +368,9 @@ func (e *engine) add(seed uint64, out outcome) {
 	if e.differs == nil && out.differs != "" {
 		e.differs = &PartNote{seed, out.differs}
 	}
+	if e.other == nil && out.other != "" {
+		e.other = &PartNote{seed, fmt.Sprintf("seed %d violates %s", seed, out.other)}
+	}
 }
 
 // keep counts a failure, and keeps it unless its checker has enough of them.
@@ -390,7 +399,7 @@ func (s *Scenario) Catches(v checkers.Verdict) bool {
 func (e *engine) report() Report {
 	rep := Report{Scenario: e.Scenario, Runs: e.runs, Steps: e.steps, Coverage: e.coverage.report(),
 		Failures: e.failures, Stack: e.panicked}
-	rep.Part = Part{Runs: e.runs, Steps: e.steps, Doubt: e.doubt, Differs: e.differs}
+	rep.Part = Part{Runs: e.runs, Steps: e.steps, Doubt: e.doubt, Differs: e.differs, Other: e.other}
 	if e.Keep > 0 {
 		rep.Part.Failed = e.failed
 	}

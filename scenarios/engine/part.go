@@ -19,6 +19,7 @@ type Part struct {
 	Needs     []PartNeed      `json:"needs,omitempty"`
 	Doubt     *PartNote       `json:"doubt,omitempty"`   // the first verdict that was "unknown"
 	Differs   *PartNote       `json:"differs,omitempty"` // the first seed with two different runs
+	Other     *PartNote       `json:"other,omitempty"`   // the first violation in a mutant by a checker not in Caught
 }
 
 // PartFailed is in how many runs a checker was the one to report a violation.
@@ -140,7 +141,7 @@ func (p *Part) Add(q *Part) error {
 		p.Sometimes = wish(p.Sometimes, x.Sentence, x.Held)
 	}
 	p.Runs, p.Steps, p.Holders = p.Runs+q.Runs, p.Steps+q.Steps, max(p.Holders, q.Holders)
-	p.Doubt, p.Differs = first(p.Doubt, q.Doubt), first(p.Differs, q.Differs)
+	p.Doubt, p.Differs, p.Other = first(p.Doubt, q.Doubt), first(p.Differs, q.Differs), first(p.Other, q.Other)
 	return nil
 }
 
@@ -200,6 +201,9 @@ func (rep *Report) decide() {
 		rep.Status, rep.Why = Inconclusive, "no seed was run"
 	case s.Broken() && !rep.Cut:
 		rep.Status = Escaped
+		if rep.Part.Other != nil {
+			rep.Why = rep.Part.Other.Text
+		}
 	case rep.Part.Doubt != nil:
 		rep.Status, rep.Why = Inconclusive, rep.Part.Doubt.Text
 	case s.Broken():

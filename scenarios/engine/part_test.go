@@ -36,16 +36,24 @@ func summed(t *testing.T, s *engine.Scenario, n uint64) (sum engine.Part, rep en
 	return sum, rep
 }
 
-// A goal that one part does not reach, and a checker that has nothing to judge there, say nothing of the whole.
+// A goal that one part does not reach, and a checker that has nothing to judge there, say nothing of the whole. A
+// mutant that is not caught by what it is to be caught by may be violated otherwise, in some part.
 func TestPartsAddUpToTheWhole(t *testing.T) {
 	plan := faults.MustParse("lose-reply=2 expire=1")
 	s := lockLike("test/parts", plan, "a lost reply after a create", "three clients in the queue")
-	whole := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 130}})
-	for _, n := range []uint64{1, 2, 7, 64} {
-		sum, rep := summed(t, &s, n)
-		if sum.Runs != 130 || !reflect.DeepEqual(sum, whole.Part) || rep.Status != whole.Status || rep.Why != whole.Why ||
-			!reflect.DeepEqual(rep.Coverage, whole.Coverage) {
-			t.Errorf("%d parts: %+v\nand the whole: %+v", n, rep, whole)
+	mutant := *catalog.Named("lock/plain-create")
+	mutant.Caught = []string{"steps"}
+	for _, s := range []engine.Scenario{s, mutant} {
+		whole := run(t, s, engine.Options{Seeds: engine.Range{First: 1, Last: 130}})
+		if s.Broken() && (whole.Status != engine.Escaped || !strings.Contains(whole.Why, " violates ")) {
+			t.Errorf("%+v", whole)
+		}
+		for _, n := range []uint64{1, 2, 7, 64} {
+			sum, rep := summed(t, &s, n)
+			if sum.Runs != 130 || !reflect.DeepEqual(sum, whole.Part) || rep.Status != whole.Status ||
+				rep.Why != whole.Why || !reflect.DeepEqual(rep.Coverage, whole.Coverage) {
+				t.Errorf("%d parts: %+v\nand the whole: %+v", n, rep, whole)
+			}
 		}
 	}
 }
