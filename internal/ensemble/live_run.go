@@ -120,6 +120,8 @@ func (x *liveRun) run(ctx context.Context) error {
 }
 
 // panics is deferred by the goroutines of programs, and records that one has panicked.
+//
+//zksim:ignore only on a real ensemble
 func (x *liveRun) panics() {
 	why := recover()
 	if why == nil {
