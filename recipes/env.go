@@ -60,9 +60,9 @@ type Hints interface {
 	//
 	//	defer recipes.Forget(env)(&name, &err)
 	//
-	// is the first line of a function with these results. What is kept is followed through pointers, slices, maps,
-	// structs and channels; of a context its deadline, values and end count, of a function which one it is. Until a
-	// client's code calls Forget, its goroutines count as one, which knows everything. From then on, a goroutine
+	// is the first line of a function with these results. What is kept is followed through pointers, slices, maps, structs
+	// and channels. Of a context its deadline, its values and whether it has ended count; of a function, which one it is.
+	// Until a client's code calls Forget, its goroutines count as one, which knows everything. From then on, a goroutine
 	// that was started counts as having told its starter what it has seen outside of pieces that have not ended; a
 	// goroutine that looks otherwise at what others have written says so by Forget(env)(&value). What is taken from a
 	// channel that others still have is kept too. Of two pieces, one must end before the other begins, or be inside the

@@ -90,6 +90,7 @@ type conductor struct {
 	run    Run
 	began  atomic.Bool
 	driven chan struct{}   // closed when the driver has come to its Opening
+	drove  sync.Once       // closes driven
 	opened chan struct{}   // closed when the measurement begins
 	turns  []chan struct{} // closed at each client's turn
 	events atomic.Int64
@@ -215,10 +216,9 @@ func (c *conductor) player(p *engine.Process) pace {
 }
 
 type player struct {
-	c     *conductor
-	ctx   context.Context
-	last  int64     // event of this client
-	drove sync.Once // it is the driver, and came to its Opening
+	c    *conductor
+	ctx  context.Context
+	last int64 // event of this client
 }
 
 func (x *player) arrive(*Process) {}
@@ -233,7 +233,7 @@ func (x *player) behind(*Process) {
 
 func (x *player) open(p *Process, after time.Duration) {
 	if p.ID == x.c.clients+1 {
-		x.drove.Do(func() { close(x.c.driven) })
+		x.c.drove.Do(func() { close(x.c.driven) })
 	}
 	select {
 	case <-x.c.opened:

@@ -115,8 +115,10 @@ func debuggee(dir string) []string {
 	if err != nil {
 		file = os.Args[0]
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && folderOf(info) != "" {
-		return []string{"debug", folderOf(info), "--output", filepath.Join(dir, fmt.Sprintf("program-%d", os.Getpid()))}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if folder := folderOf(info); folder != "" {
+			return []string{"debug", folder, "--output", filepath.Join(dir, fmt.Sprintf("program-%d", os.Getpid()))}
+		}
 	}
 	return []string{"exec", file}
 }
