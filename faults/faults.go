@@ -33,8 +33,10 @@ type Fault struct {
 	// library faults are what client libraries of other languages do and go-zookeeper does not. [Contract] leaves them
 	// out, and a client with a library of its own is not struck.
 	library bool
-	ends    bool // it ends a session, and time may move on to when that is possible
-	rare    bool // it is possible in one run of hundreds
+	// clock faults are nothing to code that does not look at its clock. [Contract] leaves them out.
+	clock bool
+	ends  bool // it ends a session, and time may move on to when that is possible
+	rare  bool // it is possible in one run of hundreds
 	// ensemble faults happen to the ensemble, with a client or none (nil); server returns the index of the server in
 	// their name.
 	ensemble bool
@@ -243,6 +245,11 @@ var Table = []Fault{
 			return nil, !c.Remote() && !c.Connected() && c.HasSession() && c.Alive() && !c.Paused()
 		},
 		do: func(w *sim.World, c *sim.Client) { c.GiveUp() }},
+	{Name: "skew", clock: true, local: always,
+		Doc:   "the client's clock is an hour ahead of those of all others, from the first time that its code looks at it",
+		Needs: "code that calls Env.Now",
+		can:   func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Skewable() },
+		do:    func(w *sim.World, c *sim.Client) { c.Skew() }},
 	{Name: "sequence", initial: true,
 		Doc:   "the counter of the parent (aim: path) starts that many creates before 2^31-1",
 		Needs: "so many sequential znodes below its path that their numbers end"},

@@ -118,6 +118,16 @@ func createAndLook(s *script, c *sim.Client) {
 	s.say("%v, then %v", err, c.Conn().State())
 }
 
+// tellsTime says what its clock shows, before and after a second, and when the next second ends.
+func tellsTime(s *script, c *sim.Client) {
+	s.say("%v", c.Env().Now().Sub(sim.Epoch))
+	c.Env().Sleep(context.Background(), time.Second)
+	ctx, end := c.Env().WithTimeout(context.Background(), time.Second)
+	defer end()
+	at, _ := ctx.Deadline()
+	s.say("%v until %v", c.Env().Now().Sub(sim.Epoch), at.Sub(sim.Epoch))
+}
+
 // createAndList says what there is right after its own znode was made.
 func createAndList(s *script, c *sim.Client) {
 	_, err := c.Conn().Create("/d/e", nil, zk.FlagEphemeral, open)
@@ -372,6 +382,20 @@ var faultTests = []struct {
 		p, err := c.Conn().Create("/d/", nil, zk.FlagSequence, open)
 		s.say("%s %v", p, err)
 	}}, []string{"- sequence c1", "run c1", "connect c1 s1", "serve c1", "deliver c1", "= /d/2147483645 <nil>"}},
+	// It strikes code that is about to look at its clock for the first time, so no code sees its clock go wrong.
+	{"skew", "skew=3", 1, []program{tellsTime, tellsTime},
+		[]string{"- skew c1", "run c1", "+ skew c1", "run c2", "skew c1", "- skew c1", "run c1", "- skew c1",
+			"= 1h0m0s", "tick", "run c1", "- skew c1", "run c1", "= 1h0m1s until 1h0m2s", "+ skew c2", "run c2",
+			"- skew c2", "= 1s", "tick", "run c2", "run c2", "= 2s until 3s"}},
+	{"skew", "skew pause crash", 1, []program{tellsTime},
+		[]string{"run c1", "pause c1", "- skew c1", "resume c1", "+ skew c1", "crash c1", "- skew c1"}},
+	// A deadline shows the time, too.
+	{"skew", "skew", 1, []program{func(s *script, c *sim.Client) {
+		ctx, end := c.Env().WithTimeout(context.Background(), time.Second)
+		defer end()
+		at, _ := ctx.Deadline()
+		s.say("%v %v", at.Sub(sim.Epoch), c.Env().Now().Sub(sim.Epoch))
+	}}, []string{"run c1", "- skew c1", "run c1", "= 1s 0s"}},
 }
 
 func TestEveryFaultIsPossibleWhenItShouldBeAndDoesWhatItSays(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"zksim/faults"
 	"zksim/recipes"
 	"zksim/scenarios"
 )
@@ -40,8 +41,8 @@ func lease(p *scenarios.Process) (token, until int64) {
 }
 
 // leases says that a holder whose lease is not over by its own clock can write.
-func leases(name string, env func(p *scenarios.Process) recipes.Env, caught ...string) scenarios.Scenario {
-	return scenarios.Scenario{Name: name, Clients: 2, Caught: caught,
+func leases(name, plan string, env func(p *scenarios.Process) recipes.Env, caught ...string) scenarios.Scenario {
+	return scenarios.Scenario{Name: name, Clients: 2, Caught: caught, Faults: faults.MustParse(plan),
 		Setup: []scenarios.Request{scenarios.Mkdir("/lease")},
 		Program: func(p *scenarios.Process) {
 			p.Env = env(p)
@@ -57,14 +58,35 @@ func leases(name string, env func(p *scenarios.Process) recipes.Env, caught ...s
 	}
 }
 
-// TestClocksDifferOnlyIfAProgramHasAnEnvOfItsOwn finds out that a lease by the clock needs clocks that agree.
-func TestClocksDifferOnlyIfAProgramHasAnEnvOfItsOwn(t *testing.T) {
-	one := func(p *scenarios.Process) recipes.Env { return p.Env }
-	other := func(p *scenarios.Process) recipes.Env {
+// TestLeasesNeedClocksThatAgree has the clock of a client differ by the fault skew, and by an Env of the program's own.
+func TestLeasesNeedClocksThatAgree(t *testing.T) {
+	usual := func(p *scenarios.Process) recipes.Env { return p.Env }
+	own := func(p *scenarios.Process) recipes.Env {
 		return ahead{p.Env, time.Duration(p.Choose(2)) * 500 * time.Millisecond}
 	}
-	scenarios.Check(t, leases("my/one-clock", one))
-	scenarios.Check(t, leases("my/clocks", other, "always"))
-	scenarios.Prove(t, leases("my/one-clock", one))
-	scenarios.Prove(t, leases("my/clocks", other, "always"))
+	for _, s := range []scenarios.Scenario{
+		leases("my/one-clock", "none", usual),
+		leases("my/skew", "skew", usual, "always"),
+		leases("my/clocks", "none", own, "always"),
+	} {
+		scenarios.Check(t, s)
+		scenarios.Prove(t, s)
+	}
+}
+
+// TestClocksThatDifferAreNoFaultForATimeout has code compare only its own times. The rule strikes, and nothing breaks.
+func TestClocksThatDifferAreNoFaultForATimeout(t *testing.T) {
+	s := scenarios.Scenario{Name: "my/timeout", Clients: 2, Faults: faults.MustParse("skew=2"),
+		Program: func(p *scenarios.Process) {
+			began := p.Env.Now()
+			ctx, cancel := p.Env.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			at, _ := ctx.Deadline()
+			p.Always("a deadline is by the clock of its client", at.Sub(began) >= time.Second && at.Sub(began) < time.Minute)
+			p.Env.Sleep(ctx, time.Minute)
+			p.Always("a timeout takes its time", !p.Env.Now().Before(at))
+			p.Sometimes("a clock is ahead", began.Hour() > 0)
+		}}
+	scenarios.Check(t, s)
+	scenarios.Prove(t, s, scenarios.Bounds{Faults: s.Faults.String()})
 }

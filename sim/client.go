@@ -46,6 +46,8 @@ type process struct {
 	judged   hash.Hash // of what it leaves to the judges besides events, even if forgotten
 
 	paused, crashed bool
+	skewed          bool            // see Client.Skew
+	timed           bool            // its code has seen what its clock shows
 	interrupt       func()          // cancels the current operation's context,
 	interruptible   context.Context // which is this one
 	offered         *scope          // of the code that has that context

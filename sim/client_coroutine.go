@@ -38,6 +38,7 @@ type coroutine struct {
 	deaths int  // how often it was told to die
 	slow   bool // it continues, or begins, when it likes; see World.Prompt
 	woken  bool // it waited for an event, its context, a request that failed with the connection, or a slow answer
+	looks  bool // it is about to see its clock, which no code of the client has seen
 
 	req     request
 	ctx     context.Context
@@ -110,7 +111,7 @@ func (g *coroutine) run() {
 // resume runs g until it parks or ends.
 func (g *coroutine) resume() {
 	w := g.client.w
-	g.status, g.begun, g.slow, g.woken = running, true, false, false
+	g.status, g.begun, g.slow, g.woken, g.looks = running, true, false, false, false
 	w.current = g
 	if w.Strict {
 		w.strictly(g)
@@ -158,7 +159,8 @@ func (w *World) spawn(c *Client, name string, f func()) {
 		g = newCoroutine()
 		w.made++
 	}
-	g.client, g.fn, g.killed, g.begun, g.slow, g.woken, g.deaths, g.status = c, f, false, false, false, false, 0, runnable
+	g.client, g.fn, g.killed, g.begun, g.deaths, g.status = c, f, false, false, 0, runnable
+	g.slow, g.woken, g.looks = false, false, false
 	g.woke(-1, zk.Event{}, nil)
 	g.name = c.uniqueName(name)
 	g.title = hashOf(c.names[g.name])

@@ -51,21 +51,6 @@ func (c *Client) linger() {
 	g.park(runnable)
 }
 
-// Now returns the virtual time.
-func (e Env) Now() time.Time {
-	e.c.linger()
-	now := Epoch.Add(time.Duration(e.c.w.now) * time.Millisecond)
-	e.c.tellTime(now)
-	return now
-}
-
-// tellTime notes that the client's code learns a time.
-func (c *Client) tellTime(t time.Time) {
-	if g := c.w.current; g != nil {
-		g.learn(uint64(t.Sub(Epoch)))
-	}
-}
-
 // Sleep waits for a tick of virtual time, or lets all others move if it takes no time.
 func (e Env) Sleep(ctx context.Context, d time.Duration) error {
 	g := e.c.here()

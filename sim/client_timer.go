@@ -221,12 +221,12 @@ func (d *deadline) within(x *deadline) bool {
 	return d != nil
 }
 
-// Deadline returns the virtual time at which the context ends.
+// Deadline returns what the client's clock will show when the context ends.
 func (d *deadline) Deadline() (time.Time, bool) {
-	if !d.client.w.looking {
-		d.client.tellTime(d.at)
+	if d.client.w.looking {
+		return d.at, true
 	}
-	return d.at, true
+	return d.client.tellTime(d.at), true
 }
 
 // Value returns the deadline itself for its own key.

@@ -83,13 +83,14 @@ func (c *Client) flags(h hash.Hash) hash.Hash {
 	hungup := c.hungup && len(c.w.servers) == 1
 	return h.Uint64(bit(c.connected) | bit(c.closed)<<1 | bit(c.rounded)<<2 | bit(hungup)<<3 | bit(c.host.paused)<<4 |
 		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(c.closing)<<7 | bit(c.interrupt != nil)<<8 | bit(c.leaves)<<9 |
-		bit(c.undialed)<<10)
+		bit(c.undialed)<<10 | bit(c.Skewable())<<11 | bit(c.host.skewed)<<12 | bit(c.host.timed)<<13)
 }
 
 // hashed appends what the coroutine does and what it finds when it continues. Its place in the code is determined by
 // what the code has seen.
 func (g *coroutine) hashed(h hash.Hash) hash.Hash {
-	h = h.Uint64(g.title).Uint64(uint64(g.status) | bit(g.begun)<<8 | bit(g.slow)<<9 | bit(g.woken)<<10)
+	h = h.Uint64(g.title).Uint64(uint64(g.status) | bit(g.begun)<<8 | bit(g.slow)<<9 | bit(g.woken)<<10 |
+		bit(g.looks)<<11)
 	h = h.Int(int64(g.got)).Uint64(failure(g.req.err)).Uint64(eventHash(g.event))
 	if h = h.Bool(g.left).Bool(g.within != nil); g.within != nil {
 		h = hashContext(h, g.within)

@@ -18,6 +18,8 @@ type Coverage struct {
 	Reached []int       // in how many runs each goal was reached
 	// Sometimes are the sentences of Process.Sometimes, in the order in which runs reached them.
 	Sometimes []SentenceCount
+	// Clocks is in how many runs code looked at a clock that cannot differ from the others: no rule of the plan is skew.
+	Clocks int
 	// Gaps say why the scenario is inconclusive although nothing is violated and all goals are reached: checkers had
 	// nothing to judge, or rules never struck.
 	Gaps []string
@@ -61,6 +63,7 @@ type coverer struct {
 	wishes []SentenceCount
 	runs   int
 	most   int
+	clocks int
 }
 
 // sight is what one run adds.
@@ -71,6 +74,7 @@ type sight struct {
 	Had     []uint64 // of each need, by bit; nil: all were met before
 	Wishes  []SentenceCount
 	Holders int
+	Clock   bool // code looked at its clock
 }
 
 func newCoverer(s *Scenario) *coverer {
@@ -95,7 +99,7 @@ func (c *coverer) look(r *Runner, res *Result) sight {
 		return r.reply.Sight
 	}
 	x := sight{Strikes: make([]faults.Strike, len(c.plan)), On: make([]bool, len(c.plan)),
-		Goals: make([]bool, len(c.Goals)), Holders: holders(res.History)}
+		Goals: make([]bool, len(c.Goals)), Holders: holders(res.History), Clock: r.world.ToldTime()}
 	for i, s := range r.injector.Struck(nil, res.Schedule.Faults, res.History) {
 		k := c.rule(res.Schedule.Faults[i])
 		if k < 0 { // the schedule was written for another plan
@@ -117,6 +121,9 @@ func (c *coverer) look(r *Runner, res *Result) sight {
 func (c *coverer) add(x *sight) {
 	c.runs++
 	c.most = max(c.most, x.Holders)
+	if x.Clock {
+		c.clocks++
+	}
 	for i, s := range x.Strikes {
 		if r := &c.rules[i]; x.On[i] {
 			r.On++
@@ -141,6 +148,9 @@ func (c *coverer) add(x *sight) {
 // report sums up.
 func (c *coverer) report() Coverage {
 	cov := Coverage{Rules: c.rules, Holders: c.most, Reached: c.goals, Sometimes: c.wishes}
+	if !slices.ContainsFunc(c.plan, func(r faults.Rule) bool { return r.Fault == "skew" }) {
+		cov.Clocks = c.clocks
+	}
 	for _, x := range c.judged.Idle() {
 		if !c.demands(c.runs) {
 			cov.Unjudged = append(cov.Unjudged, x.String())
@@ -263,6 +273,10 @@ func (r *Report) Summary() []string {
 	}
 	if r.Holders > 0 {
 		add("holders", []string{fmt.Sprintf("%d at once, at most, by what their code knew", r.Holders)})
+	}
+	if r.Clocks > 0 {
+		add("clocks", []string{"the same for all clients (no rule skew); code looked at its clock in " +
+			history.Counted(r.Clocks, "run")})
 	}
 	var goals []string
 	for i, g := range r.Scenario.Goals {

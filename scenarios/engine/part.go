@@ -13,6 +13,7 @@ type Part struct {
 	Steps     int             `json:"steps"`
 	Failed    []PartFailed    `json:"failed,omitempty"`  // by checker; only if no failure ends the work
 	Holders   int             `json:"holders,omitempty"` // the most objects that held the lock at once
+	Clocks    int             `json:"clocks,omitempty"`  // in how many runs code looked at its clock
 	Rules     []PartRule      `json:"rules,omitempty"`
 	Goals     []PartGoal      `json:"goals,omitempty"`
 	Sometimes []SentenceCount `json:"sometimes,omitempty"`
@@ -95,7 +96,7 @@ func (s *Scenario) NewPart() Part {
 
 // fill copies what was collected.
 func (p *Part) fill(c *coverer) {
-	p.Holders, p.Sometimes = c.most, c.wishes
+	p.Holders, p.Clocks, p.Sometimes = c.most, c.clocks, c.wishes
 	for _, r := range c.rules {
 		p.Rules = append(p.Rules, PartRule{r.Rule.String(), r.On, r.Possible, r.Hit, r.Strikes})
 	}
@@ -140,7 +141,8 @@ func (p *Part) Add(q *Part) error {
 	for _, x := range q.Sometimes {
 		p.Sometimes = wish(p.Sometimes, x.Sentence, x.Held)
 	}
-	p.Runs, p.Steps, p.Holders = p.Runs+q.Runs, p.Steps+q.Steps, max(p.Holders, q.Holders)
+	p.Runs, p.Steps, p.Clocks = p.Runs+q.Runs, p.Steps+q.Steps, p.Clocks+q.Clocks
+	p.Holders = max(p.Holders, q.Holders)
 	p.Doubt, p.Differs, p.Other = first(p.Doubt, q.Doubt), first(p.Differs, q.Differs), first(p.Other, q.Other)
 	return nil
 }
@@ -154,7 +156,7 @@ func (s *Scenario) Sum(p *Part, failures []Result, cut bool) (Report, error) {
 	}
 	slices.SortFunc(sum.Sometimes, func(a, b SentenceCount) int { return strings.Compare(a.Sentence, b.Sentence) })
 	c := newCoverer(s)
-	c.runs, c.most, c.wishes = sum.Runs, sum.Holders, sum.Sometimes
+	c.runs, c.most, c.clocks, c.wishes = sum.Runs, sum.Holders, sum.Clocks, sum.Sometimes
 	for i, r := range sum.Rules {
 		c.rules[i] = RuleCount{c.rules[i].Rule, r.On, r.Possible, r.Hit, r.Strikes}
 	}

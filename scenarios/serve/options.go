@@ -84,6 +84,7 @@ var unserved = []struct{ name, why string }{
 	{"handshake", "it needs the simulated client library"},
 	{"refuse", "it needs the simulated client library"},
 	{"sequence", "it needs a znode that is there before anybody has connected"},
+	{"skew", "it puts the clock of simulated code ahead"},
 	{"lost-early", "it is what a client's library does, and yours goes by a clock of its own"},
 }
 

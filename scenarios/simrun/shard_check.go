@@ -53,7 +53,7 @@ func (s *shardScenario) check(part shard.Part, seeds *shardSeeds) error {
 	share := seeds.share(part)
 	p := &s.Part
 	counts := []int{p.Steps, p.Holders}
-	runs := []int{}
+	runs := []int{p.Clocks}
 	for _, r := range p.Rules {
 		counts, runs = append(counts, r.Strikes), append(runs, r.On, r.Possible, r.Hit)
 	}

@@ -1,0 +1,50 @@
+package sim
+
+import (
+	"slices"
+	"time"
+)
+
+// Ahead is how far the clock of a client is ahead of all others after [Client.Skew].
+const Ahead = time.Hour
+
+// Now returns what the client's clock shows: the virtual time, unless the clock is ahead.
+func (e Env) Now() time.Time {
+	g := e.c.here()
+	g.looks = !e.c.host.timed
+	e.c.linger()
+	return e.c.tellTime(Epoch.Add(time.Duration(e.c.w.now) * time.Millisecond))
+}
+
+// tellTime returns what the client's clock shows at a virtual time, and notes that its code learns that.
+func (c *Client) tellTime(t time.Time) time.Time {
+	if c.host.skewed {
+		t = t.Add(Ahead)
+	}
+	c.host.timed = true
+	if g := c.w.current; g != nil {
+		g.learn(uint64(t.Sub(Epoch)))
+	}
+	return t
+}
+
+// Skewable reports whether code of the client has called [Env.Now], for the first time, and does not have its answer.
+func (c *Client) Skewable() bool {
+	if c.timed || c.paused || c.crashed {
+		return false
+	}
+	for _, g := range c.coroutines {
+		if g.looks {
+			return !c.skewed
+		}
+	}
+	return false
+}
+
+// Skew puts the clock of a client that is [Client.Skewable] ahead, so that its code never sees the clock go wrong.
+func (c *Client) Skew() { c.skewed = true }
+
+// ToldTime reports whether code of any client has seen its clock.
+func (w *World) ToldTime() bool {
+	return slices.ContainsFunc(w.clients, func(c *Client) bool { return c.timed })
+}
