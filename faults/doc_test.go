@@ -19,8 +19,15 @@ func (f *Fault) needs() string {
 	return text
 }
 
-// TestTheDocumentationListsEveryFault compares docs/faults.md with the table.
+// TestTheDocumentationListsEveryFault compares docs/faults.md, and the number in the README, with the table.
 func TestTheDocumentationListsEveryFault(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if link := fmt.Sprintf("[%d faults](docs/faults.md)", len(Table)); !strings.Contains(string(readme), link) {
+		t.Errorf("README.md lacks %s", link)
+	}
 	text, err := os.ReadFile("../docs/faults.md")
 	if err != nil {
 		t.Fatal(err)
