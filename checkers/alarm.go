@@ -35,9 +35,9 @@ func (c Alarm) Needs() Needs {
 	return Needs{
 		Txns: true,
 		Words: slices.Concat(
-			tells("a holder has the lock by Path, at the time Value", "since"),
-			tells("a holder is about to give up the lock by Path, at the time Value", "until"),
-			tells("the time Value at which the monitor raises an alarm, right before it", "clock"),
+			tells("a holder has the lock by Path, at the time Value (Process.Clock)", "since"),
+			tells("a holder is about to give up the lock by Path, at the time Value (Process.Clock)", "until"),
+			tells("the time Value (Process.Clock) at which the monitor raises an alarm, right before it", "clock"),
 			tells("a monitor says that the lock by Path has been held for Value nanoseconds", "overdue"),
 			judged("a monitor runs", "monitor"),
 			unjudged("is judged by what is told", "held", "lock", "rlock", "unlock", "runlock")),

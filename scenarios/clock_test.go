@@ -86,6 +86,7 @@ func TestClocksThatDifferAreNoFaultForATimeout(t *testing.T) {
 			p.Env.Sleep(ctx, time.Minute)
 			p.Always("a timeout takes its time", !p.Env.Now().Before(at))
 			p.Sometimes("a clock is ahead", began.Hour() > 0)
+			p.Always("judges have one clock", p.Clock().Hour() == 0)
 		}}
 	scenarios.Check(t, s)
 	scenarios.Prove(t, s, scenarios.Bounds{Faults: s.Faults.String()})

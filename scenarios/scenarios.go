@@ -53,6 +53,7 @@ type (
 	//	Sometimes      must hold in at least one run
 	//	AtRest         waits until faults are over and nothing else can happen
 	//	Choose         leaves open which of some numbers it returns; a proof tries each
+	//	Clock          tells the time for a judge: no fault puts it ahead
 	//	Step           lets everybody else move
 	//	Interruptible  makes a context that the fault cancel may cancel
 	//	Dial           makes another connection of the same client, with a session of its own

@@ -10,18 +10,31 @@ const Ahead = time.Hour
 
 // Now returns what the client's clock shows: the virtual time, unless the clock is ahead.
 func (e Env) Now() time.Time {
-	g := e.c.here()
-	g.looks = !e.c.host.timed
+	e.c.here().looks = !e.c.host.timed
 	e.c.linger()
-	return e.c.tellTime(Epoch.Add(time.Duration(e.c.w.now) * time.Millisecond))
+	return e.c.tellTime(e.c.w.clock())
 }
 
-// tellTime returns what the client's clock shows at a virtual time, and notes that its code learns that.
+// Clock returns the virtual time, for judges. For the client's program.
+func (e Env) Clock() time.Time {
+	e.c.linger()
+	return e.c.learnTime(e.c.w.clock())
+}
+
+// clock returns the virtual time.
+func (w *World) clock() time.Time { return Epoch.Add(time.Duration(w.now) * time.Millisecond) }
+
+// tellTime returns what the client's clock shows at a virtual time. Its code learns that.
 func (c *Client) tellTime(t time.Time) time.Time {
 	if c.host.skewed {
 		t = t.Add(Ahead)
 	}
 	c.host.timed = true
+	return c.learnTime(t)
+}
+
+// learnTime returns t, which the client's code learns.
+func (c *Client) learnTime(t time.Time) time.Time {
 	if g := c.w.current; g != nil {
 		g.learn(uint64(t.Sub(Epoch)))
 	}

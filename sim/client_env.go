@@ -97,7 +97,7 @@ func (e Env) WithTimeout(ctx context.Context, d time.Duration) (context.Context,
 	inner, end := context.WithCancelCause(ctx)
 	cancel := func() { end(nil) }
 	x := &deadline{Context: inner, end: end, parent: parent, client: e.c.host, scope: g.knows()}
-	x.at = Epoch.Add(time.Duration(w.now) * time.Millisecond).Add(d) // the sum may be too long for a Duration
+	x.at = w.clock().Add(d) // the sum may be too long for a Duration
 	if x.parent != nil && x.parent.at.Before(x.at) {
 		x.at = x.parent.at
 	} else if d <= 0 { // it has ended already, and no timer shows its deadline

@@ -327,6 +327,9 @@ func (h *liveHost) works(n int) {
 // liveRest is how long clients that are only observed wait for everything to settle.
 const liveRest = 500 * time.Millisecond
 
+// Clock implements [engine.Host].
+func (h *liveHost) Clock(*engine.Process) time.Time { return time.Now() }
+
 // AtRest implements [engine.Host].
 func (h *liveHost) AtRest(p *engine.Process) {
 	if h.rests != nil {

@@ -68,7 +68,7 @@ func monitor(p *engine.Process, newMonitor func(p *engine.Process, opt recipes.M
 
 // tellTime records what time it is.
 func tellTime(p *engine.Process, o engine.Object, op, path string) {
-	o.Record(history.Event{Kind: history.Told, Op: op, Path: path, Value: p.Env.Now().UnixNano()})
+	o.Record(history.Event{Kind: history.Told, Op: op, Path: path, Value: p.Clock().UnixNano()})
 }
 
 // holdFor holds the lock for d, and records for how long at most it can have held it.

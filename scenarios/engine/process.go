@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"zksim/checkers"
 	"zksim/model/history"
@@ -43,6 +44,7 @@ type Host interface {
 	Step(p *Process)
 	AtRest(p *Process)
 	Choose(p *Process, n int) int
+	Clock(p *Process) time.Time
 	Dial(p *Process) (*Process, error)
 }
 
@@ -150,6 +152,10 @@ func (p *Process) Choose(n int) int {
 	}
 	return p.host.Choose(p, n)
 }
+
+// Clock returns the time by a clock that all clients share, whatever the fault skew does to that of [recipes.Env]. It
+// is for what a program records for a judge, such as the Value of an event. Code under test has no such clock.
+func (p *Process) Clock() time.Time { return p.host.Clock(p) }
 
 // Resource returns the resource that the scenario's locks guard. It is outside of ZooKeeper, and all clients share it.
 func (p *Process) Resource() *Resource { return p.resource }

@@ -393,6 +393,8 @@ func (h *simHost) AtRest(p *Process) {
 
 func (h *simHost) Choose(p *Process, n int) int { return p.own.(hearingEnv).Choose(n) }
 
+func (h *simHost) Clock(p *Process) time.Time { return p.own.(hearingEnv).Clock() }
+
 func (h *simHost) Dial(p *Process) (*Process, error) {
 	c := h.world.Clients()[p.ID-1].Dial()
 	q := *p

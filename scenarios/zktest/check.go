@@ -196,6 +196,8 @@ func (h *host) Step(*engine.Process) { time.Sleep(step) }
 // AtRest implements [engine.Host].
 func (h *host) AtRest(*engine.Process) { <-h.c.atRest() }
 
+func (h *host) Clock(*engine.Process) time.Time { return time.Now() }
+
 // Dial implements [engine.Host].
 func (h *host) Dial(p *engine.Process) (*engine.Process, error) {
 	c, err := h.connect(h.c.Dialer())
