@@ -102,6 +102,14 @@ func (s *Scenario) judged() error {
 			return fmt.Errorf("checker %d of %s is called %.60q, expected a name of one line that can be that of a file", i+1,
 				s.Name, c.Name())
 		}
+		if d, ok := c.(checkers.Declaring); ok {
+			for k, n := range d.Needs().Seen {
+				if n.What == "" || n.In == nil {
+					return fmt.Errorf("need %d of checker %s of %s is %.60q, expected one with What it is and what tells whether it is "+
+						"In a history", k+1, c.Name(), s.Name, n.What)
+				}
+			}
+		}
 	}
 	for i, g := range s.Goals {
 		if g.Name == "" || g.Reached == nil {

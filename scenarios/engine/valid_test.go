@@ -25,6 +25,14 @@ func (x called) Name() string                          { return string(x) }
 func (called) Doc() string                             { return "something" }
 func (called) Check(*history.History) checkers.Verdict { return checkers.Verdict{} }
 
+// needing is a checker that declares one need.
+type needing struct {
+	called
+	need checkers.Need
+}
+
+func (x needing) Needs() checkers.Needs { return checkers.Needs{Seen: []checkers.Need{x.need}} }
+
 // spoilt are scenarios with which something is wrong, and the beginnings of the errors.
 var spoilt = []struct {
 	want  string
@@ -66,6 +74,10 @@ var spoilt = []struct {
 		func(s *engine.Scenario) { s.Checkers = append(s.Checkers, called("")) }},
 	{`checker 1 of my/lock is called "my/lock", expected `,
 		func(s *engine.Scenario) { s.Checkers[0] = called("my/lock") }},
+	{`need 1 of checker mine of my/lock is "a lock", expected one with What it is and what tells whether it is In `,
+		func(s *engine.Scenario) { s.Checkers[0] = needing{"mine", checkers.Need{What: "a lock"}} }},
+	{`need 1 of checker mine of my/lock is "", expected `,
+		func(s *engine.Scenario) { s.Checkers[0] = needing{"mine", checkers.Need{In: never}} }},
 	{`goal 1 of my/lock is "it", expected one with a Name and what `,
 		func(s *engine.Scenario) { s.Goals[0].Reached = nil }},
 	{"Heeds of my/lock is of no use without Finally",
