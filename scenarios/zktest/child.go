@@ -5,6 +5,7 @@ import (
 	"encoding/gob"
 	"os"
 	"os/signal"
+	"reflect"
 	"runtime"
 	"runtime/coverage"
 	"runtime/debug"
@@ -77,7 +78,8 @@ func child(t *testing.T, s scenarios.Scenario, code func(c *Cluster)) {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, askSignal) // now: the first call in a process starts a goroutine, which must not be in a bubble
 	go attend(asked, notes.turns(), out)
-	own := t // the test that bubbles are made from
+	own, above := t, failedAbove(t) // the test that bubbles are made from
+	fails := func() bool { return t.Failed() || !above && failedAbove(t) }
 	s.Outside = func(w *sim.World, run func() error) error { return bubble(own, w, notes.turns(), code, run) }
 	c := engine.NewContractor(&s, notes.note, notes.misfit)
 	c.Last = func(r *engine.Reply) {
@@ -98,12 +100,12 @@ func child(t *testing.T, s scenarios.Scenario, code func(c *Cluster)) {
 				large.betweenRuns()
 				reply = c.Run(ended(o, warm))
 			}
-			if !warm && !t.Failed() { // see warmUp; a test that has failed cannot tell of another run
+			if !warm && !fails() { // see warmUp; a test that has failed cannot tell of another run
 				warm = true
 				notes.clear()
 				reply = c.Run(&o)
 			}
-			if t.Failed() {
+			if fails() {
 				out.add(&engine.Reply{Dead: failing}, true)
 				own.FailNow()
 			}
@@ -127,6 +129,18 @@ func child(t *testing.T, s scenarios.Scenario, code func(c *Cluster)) {
 			serve()
 		}}})
 	t.FailNow()
+}
+
+// failedAbove reports whether a test that contains this one has failed. Code may have the T of such a test, which fails
+// without the one that it contains, and package testing tells nobody else.
+func failedAbove(t *testing.T) bool {
+	v := reflect.ValueOf(t).Elem().FieldByName("parent")
+	for ; !v.IsNil(); v = v.Elem().FieldByName("parent") {
+		if v.Elem().FieldByName("failed").Bool() {
+			return true
+		}
+	}
+	return false
 }
 
 // ended returns the order of a run. The one that comes before all that count must not end early: the next one is told,

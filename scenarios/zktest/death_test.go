@@ -51,6 +51,13 @@ func TestHiddenSaysFatal(t *testing.T) {
 
 func TestHiddenTFatal(t *testing.T) { unanswered(t, func(*zk.Conn) { t.Fatal("no answer") }) }
 
+// TestHiddenOuterTError has code with the T of a test that contains the one of the check.
+func TestHiddenOuterTError(t *testing.T) {
+	t.Run("one server", func(inner *testing.T) {
+		unanswered(inner, func(*zk.Conn) { t.Error("no answer") })
+	})
+}
+
 func TestHiddenKill(t *testing.T) {
 	unanswered(t, func(*zk.Conn) {
 		os.Stderr.WriteString("panic: not meant\n")
@@ -132,10 +139,11 @@ func TestARunThatEndsItsProcessIsAFinding(t *testing.T) {
 		"Exit":           "the code has ended its process with status 0, as os.Exit and log.Fatal do",
 		"Fatal":          "the code has ended its process with status 1, as os.Exit and log.Fatal do: 2",
 		"SaysFatal":      "the code has ended its process with status 1, as os.Exit and log.Fatal do: fatal error: no answer",
-		"TFatal":         "the test fails: death_test.go:",
-		"Mutexes":        "a goroutine waits in death_test.go:65 for a mutex that nobody will unlock",
-		"LateMutexes":    "a goroutine waits in death_test.go:103 for a mutex that nobody will unlock",
-		"Wait":           "a goroutine waits in death_test.go:95 for a channel that nobody will send to",
+		"TFatal":         "the test fails: death_test.go:52: no answer\n",
+		"OuterTError":    "the test fails: death_test.go:57: no answer\n",
+		"Mutexes":        "a goroutine waits in death_test.go:72 for a mutex that nobody will unlock",
+		"LateMutexes":    "a goroutine waits in death_test.go:110 for a mutex that nobody will unlock",
+		"Wait":           "a goroutine waits in death_test.go:102 for a channel that nobody will send to",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -181,7 +181,7 @@ func failure(text string) string {
 	if at := failed.FindStringIndex(text); at != nil {
 		text = text[at[1]:]
 	}
-	text, _, _ = strings.Cut(text, "\nFAIL")
+	text, _, _ = strings.Cut(failed.ReplaceAllString(text, ""), "\nFAIL")
 	if all := said.FindAllStringIndex(text, -1); len(all) > 0 {
 		text = text[all[len(all)-1][0]:]
 	}
