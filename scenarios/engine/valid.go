@@ -105,8 +105,8 @@ func (s *Scenario) judged() error {
 		if d, ok := c.(checkers.Declaring); ok {
 			for k, n := range d.Needs().Seen {
 				if n.What == "" || n.In == nil {
-					return fmt.Errorf("need %d of checker %s of %s is %.60q, expected one with What it is and what tells whether it is "+
-						"In a history", k+1, c.Name(), s.Name, n.What)
+					return fmt.Errorf("need %d of checker %s of %s is %.60q, expected one with What it is and what tells whether it "+
+						"is In a history", k+1, c.Name(), s.Name, n.What)
 				}
 			}
 		}
