@@ -2,6 +2,7 @@ package scenarios_test
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -91,4 +92,19 @@ func (dying) Doc() string  { return "" }
 func (f dying) Check(*history.History) checkers.Verdict {
 	f()
 	return checkers.Verdict{}
+}
+
+// TestAFailureIsTheSameInOtherWords has words with an address in them, which differs in each run.
+func TestAFailureIsTheSameInOtherWords(t *testing.T) {
+	for what, fails := range map[string]func(p *scenarios.Process){
+		"liveness": func(p *scenarios.Process) { p.Fail(fmt.Errorf("no answer to %p", new(int))) },
+		"panic":    func(*scenarios.Process) { panic(fmt.Sprintf("no answer to %p", new(int))) },
+	} {
+		f := check(t, scenarios.Scenario{Name: "my/lock", Clients: 1, Program: fails}, "1-5", "")
+		for _, want := range []string{what + ": ", "no answer to 0x", "2 of 2 identical"} {
+			if !strings.Contains(f.fatal, want) {
+				t.Errorf("no %q in %s", want, f.fatal)
+			}
+		}
+	}
 }

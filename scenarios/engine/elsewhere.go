@@ -250,7 +250,7 @@ func (s *Scenario) bury(o *Order, reply *Reply) {
 		x = x.String(name)
 		reply.Hashes = append(reply.Hashes, uint64(x))
 	}
-	reply.Result = Result{Schedule: o.Schedule, Steps: n, Hash: uint64(x.String(reply.Dead)), History: h,
+	reply.Result = Result{Schedule: o.Schedule, Steps: n, Hash: uint64(x.String(reason(reply.Dead))), History: h,
 		Verdict: s.judge(h), Hung: reply.Hung, dead: true}
 }
 

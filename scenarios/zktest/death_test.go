@@ -51,6 +51,10 @@ func TestHiddenSaysFatal(t *testing.T) {
 
 func TestHiddenTFatal(t *testing.T) { unanswered(t, func(*zk.Conn) { t.Fatal("no answer") }) }
 
+func TestHiddenAddress(t *testing.T) {
+	unanswered(t, func(*zk.Conn) { t.Fatalf("no answer to %p", new(int)) })
+}
+
 // TestHiddenOuterTError has code with the T of a test that contains the one of the check.
 func TestHiddenOuterTError(t *testing.T) {
 	t.Run("one server", func(inner *testing.T) {
@@ -140,10 +144,11 @@ func TestARunThatEndsItsProcessIsAFinding(t *testing.T) {
 		"Fatal":          "the code has ended its process with status 1, as os.Exit and log.Fatal do: 2",
 		"SaysFatal":      "the code has ended its process with status 1, as os.Exit and log.Fatal do: fatal error: no answer",
 		"TFatal":         "the test fails: death_test.go:52: no answer\n",
-		"OuterTError":    "the test fails: death_test.go:57: no answer\n",
-		"Mutexes":        "a goroutine waits in death_test.go:72 for a mutex that nobody will unlock",
-		"LateMutexes":    "a goroutine waits in death_test.go:110 for a mutex that nobody will unlock",
-		"Wait":           "a goroutine waits in death_test.go:102 for a channel that nobody will send to",
+		"Address":        "the test fails: death_test.go:55: no answer to 0x",
+		"OuterTError":    "the test fails: death_test.go:61: no answer\n",
+		"Mutexes":        "a goroutine waits in death_test.go:76 for a mutex that nobody will unlock",
+		"LateMutexes":    "a goroutine waits in death_test.go:114 for a mutex that nobody will unlock",
+		"Wait":           "a goroutine waits in death_test.go:106 for a channel that nobody will send to",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
