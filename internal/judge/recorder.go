@@ -93,6 +93,7 @@ type Connection struct {
 	deaf           bool // it can no longer be followed
 	closing        bool // its client has asked to close the session
 	mute           bool // its client sends no more
+	pinged         bool // its client has sent a ping, and the server has said nothing since
 }
 
 // Missed records that a connection of a client, or to a server, could not be made.
@@ -182,6 +183,7 @@ func (c *Connection) request(packet []byte) error {
 		return err
 	}
 	xid, q, err := jute.ParseRequest(packet)
+	c.pinged = c.pinged || err == nil && q.Op == model.OpPing
 	if err != nil || q.Op == model.OpPing || xid < 0 && silent(q.Op) { // their answers have no turn
 		return err
 	}
@@ -260,6 +262,7 @@ func Word(q *model.Request) string {
 
 // answer handles a packet of the server.
 func (c *Connection) answer(packet []byte) error {
+	c.pinged = false
 	if !c.greeted[1] {
 		c.greeted[1] = true
 		return c.welcome(packet)

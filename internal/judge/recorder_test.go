@@ -82,6 +82,10 @@ func TestAClientThatHasGoneLeavesItsEphemeralAlsoWhereTheServerHangs(t *testing.
 	}
 }
 
+func ping(c *Connection) {
+	c.Sent(frame(jute.AppendRequest(nil, jute.XidPing, &model.Request{Op: model.OpPing})))
+}
+
 // TestAClientHasGoneWhenNothingOfItIsLeft has c1 make an ephemeral, and then do what it says.
 func TestAClientHasGoneWhenNothingOfItIsLeft(t *testing.T) {
 	const gone = "left over: /e of c1, which has gone and did not close its session"
@@ -106,6 +110,19 @@ func TestAClientHasGoneWhenNothingOfItIsLeft(t *testing.T) {
 			refused(r, 1, []byte("guessed"))
 			c.Dropped() // servers do that, too
 			attached(r, 1).Left()
+		}, gone},
+		"it has given up a server that does not answer its ping": {func(_ *Recorder, c *Connection) {
+			ping(c)
+			c.Left()
+		}, away},
+		"... also where the server has not noticed that": {func(_ *Recorder, c *Connection) {
+			ping(c)
+			c.Muted()
+		}, away},
+		"the server has answered its ping": {func(_ *Recorder, c *Connection) {
+			ping(c)
+			c.Received(frame(jute.AppendReply(nil, jute.XidPing, model.OpPing, &model.Response{})))
+			c.Left()
 		}, gone},
 		"its session has ended": {func(r *Recorder, c *Connection) {
 			c.Left()

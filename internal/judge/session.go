@@ -57,7 +57,7 @@ func (c *Connection) Muted() {
 	c.mute = true
 }
 
-// Left records that the client has ended the connection.
+// Left records that the client has ended the connection. It may come back if its last ping was not answered.
 func (c *Connection) Left() { c.ends("") }
 
 // Dropped records that the server has ended the connection, or that it was lost on the way there. The client may come
@@ -66,7 +66,7 @@ func (c *Connection) Dropped() { c.ends(dropped) }
 
 // The data of the event that a connection has ended, unless its client has just gone.
 const (
-	dropped = "dropped" // its client did not end it
+	dropped = "dropped" // its client did not end it, or ended it because the server was silent
 	resumed = "resumed" // of the event that a session is there: it was so before anything was heard of it
 	closing = "closing" // the client asked to close its session, and no answer was heard: the C client waits for none
 )
@@ -81,7 +81,7 @@ func (c *Connection) ends(how string) {
 	}
 	open = slices.Delete(open, at, at+1)
 	s := c.r.sessions[c.session]
-	s.open, s.left = open, how == ""
+	s.open, s.left = open, how == "" && !c.pinged
 	for _, other := range open {
 		other.synced = false // what this one was told may be newer
 	}
@@ -96,8 +96,11 @@ func (c *Connection) ends(how string) {
 
 // ending returns the event that the connection has ended.
 func (c *Connection) ending(how string) history.Event {
-	if c.closing {
+	switch {
+	case c.closing:
 		how = closing
+	case c.pinged:
+		how = dropped
 	}
 	return history.Event{Kind: history.Session, Client: c.client, Op: zk.StateDisconnected.String(), Session: c.session,
 		Data: how}
