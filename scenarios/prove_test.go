@@ -92,6 +92,11 @@ func TestProveFailsWhatDoesNotHold(t *testing.T) {
 			t.Errorf("got %s, want %s", f.fatal, x.want)
 		}
 	}
+	bare := scenarios.Scenario{Name: "my/lock", Clients: 2, Program: idle, Finally: func(*history.History) error { return nil }}
+	if f := prove(t, "", bare, scenarios.Bounds{Checkers: []string{"x"}}); !strings.HasPrefix(f.fatal,
+		`my/lock has no checker "x"; it has liveness, quiescence, steps, finally, and state stands for `) {
+		t.Errorf("checkers that the scenario does not name: %s", f.fatal)
+	}
 	s.Finally = func(*history.History) error { return nil }
 	if f := prove(t, "1ns", s); !strings.Contains(f.fatal, "\n    finally: no monitor says what it remembers, ") {
 		t.Errorf("%s", f.fatal)

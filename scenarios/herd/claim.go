@@ -62,6 +62,11 @@ var steps = []int{2, 5, 10, 20, 40, 80, 160, 320}
 // Try measures the variant with 2 to 320 clients. It returns what was measured, in a line, and how that breaks a claim,
 // or "" if it breaks none. It fails as [Measure] does.
 func Try(v *Variant, claims ...Claim) (measured, broken string, err error) {
+	for i, c := range claims {
+		if c.Broken == nil {
+			return "", "", fmt.Errorf("claim %d of %s is %.60q, expected one with what tells how it is Broken", i+1, v.Name, c.Doc)
+		}
+	}
 	all, err := series(v)
 	if err != nil {
 		return "", "", err

@@ -66,6 +66,10 @@ func TestTrySaysHowTheSingleNodeLockBreaksAClaim(t *testing.T) {
 			t.Errorf("%s: it says %q, not %q, %v", claim.Doc, broken, want, err)
 		}
 	}
+	if _, _, err := herd.Try(&v, herd.PerEvent(1), herd.Claim{Doc: "mine"}); err == nil ||
+		!strings.HasPrefix(err.Error(), `claim 2 of `+v.Name+` is "mine", expected one with `) {
+		t.Error(err)
+	}
 	stays := herd.Variant{Name: "test/stays-away", Events: everybody, Program: func(p *herd.Process) {}}
 	nameless := herd.Variant{Events: everybody, Program: stays.Program}
 	for want, v := range map[string]*herd.Variant{"0 of 2 events": &stays,

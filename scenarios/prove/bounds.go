@@ -114,7 +114,7 @@ func (b Bounds) judges(s *engine.Scenario) ([]checkers.Checker, error) {
 	for _, name := range b.Checkers {
 		i := slices.IndexFunc(all, func(x checkers.Checker) bool { return x.Name() == name })
 		if i < 0 {
-			known := checkers.NamesOf(s.Checkers)
+			known := checkers.NamesOf(all)
 			return nil, fmt.Errorf("%s has no checker %q; it has %s, and %s stands for those that need no order "+
 				"of events%s",
 				s.Name, name, strings.Join(known, ", "), onlyState, edit.Meant(name, append(known, onlyState)))
