@@ -92,7 +92,8 @@ func TestProveFailsWhatDoesNotHold(t *testing.T) {
 			t.Errorf("got %s, want %s", f.fatal, x.want)
 		}
 	}
-	bare := scenarios.Scenario{Name: "my/lock", Clients: 2, Program: idle, Finally: func(*history.History) error { return nil }}
+	bare := scenarios.Scenario{Name: "my/lock", Clients: 2, Program: idle,
+		Finally: func(*history.History) error { return nil }}
 	if f := prove(t, "", bare, scenarios.Bounds{Checkers: []string{"x"}}); !strings.HasPrefix(f.fatal,
 		`my/lock has no checker "x"; it has liveness, quiescence, steps, finally, and state stands for `) {
 		t.Errorf("checkers that the scenario does not name: %s", f.fatal)

@@ -64,7 +64,8 @@ var steps = []int{2, 5, 10, 20, 40, 80, 160, 320}
 func Try(v *Variant, claims ...Claim) (measured, broken string, err error) {
 	for i, c := range claims {
 		if c.Broken == nil {
-			return "", "", fmt.Errorf("claim %d of %s is %.60q, expected one with what tells how it is Broken", i+1, v.Name, c.Doc)
+			return "", "", fmt.Errorf("claim %d of %s is %.60q, expected one with what tells how it is Broken", i+1, v.Name,
+				c.Doc)
 		}
 	}
 	all, err := series(v)
