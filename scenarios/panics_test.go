@@ -74,6 +74,20 @@ func TestACheckerThatChangesTheHistoryIsNamed(t *testing.T) {
 	}
 }
 
+// TestAGoalThatChangesTheHistoryHidesNoOther has one that leaves out all events, among them that of Sometimes.
+func TestAGoalThatChangesTheHistoryHidesNoOther(t *testing.T) {
+	f := check(t, scenarios.Scenario{Name: "my/lock", Clients: 1,
+		Program: func(p *scenarios.Process) { p.Sometimes("it is refused", false) },
+		Goals: []scenarios.Goal{{Name: "x", Reached: func(h *history.History) bool {
+			h.Events = h.Events[:0]
+			return true
+		}}},
+	}, "1-500", "")
+	if !strings.HasPrefix(f.fatal, "my/lock: no run had it is refused") {
+		t.Errorf("%+v", f)
+	}
+}
+
 // sorting is a checker that changes what it gets.
 type sorting func(h *history.History)
 

@@ -109,11 +109,11 @@ func (c *coverer) look(r *Runner, res *Result) sight {
 		x.Strikes[k].Times += s.Times
 		x.Strikes[k].Possible = x.Strikes[k].Possible || s.Possible
 	}
-	for i, g := range c.Goals {
-		x.Goals[i] = g.Reached(res.History)
-	}
 	x.Wishes = wishes(res.History)
 	x.Had = c.judged.Look(res.History)
+	for i, g := range c.Goals { // last: one that changes the history hides nothing from the others
+		x.Goals[i] = g.Reached(res.History)
+	}
 	return x
 }
 
