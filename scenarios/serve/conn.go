@@ -359,11 +359,15 @@ func (c *conn) reply(t tag, res *model.Response) {
 	c.mark()
 }
 
-// event queues a watch event. The world calls it.
+// event queues a watch event. The world calls it. Since 3.9 the header has the zxid of the txn that has fired it.
 func (c *conn) event(ev model.Event) {
+	zxid := int64(jute.NoZxid)
+	if c.e.options.Like == model.ZooKeeper39 && !ev.Caught {
+		zxid = ev.Zxid
+	}
 	c.mu.Lock()
 	at := len(c.out)
-	c.out = jute.AppendEvent(jute.StartFrame(c.out), ev, jute.NoZxid)
+	c.out = jute.AppendEvent(jute.StartFrame(c.out), ev, zxid)
 	c.said(at)
 	c.mu.Unlock()
 	c.mark()

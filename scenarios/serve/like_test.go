@@ -154,3 +154,25 @@ func TestAServerLikeKeeperDoesNotAskWhatAClientHasSeen(t *testing.T) {
 		}
 	}
 }
+
+// Since 3.9 an event says which txn has fired it, except one that makes up for what a client has missed.
+func TestAnEventSaysWhichTxnHasFiredItSinceThreeNine(t *testing.T) {
+	t.Parallel()
+	for _, like := range []model.Like{model.ZooKeeper, model.ZooKeeper39} {
+		sock := dial(t, start(t, Options{Like: like}))
+		hello(t, sock, 0, nil)
+		ask(t, sock, model.Request{Op: model.OpGetData, Path: "/", Watch: true})
+		set, fired := ask(t, sock, model.Request{Op: model.OpSetData, Path: "/", Version: -1})
+		_, caught := ask(t, sock, model.Request{Op: model.OpSetWatches, Watches: &model.WatchLists{Data: []string{"/"}}})
+		if len(fired) != 1 || len(caught) != 1 {
+			t.Fatalf("like %s: %v, %v", like, fired, caught)
+		}
+		want := int64(0) // none
+		if like == model.ZooKeeper39 {
+			want = set.Zxid
+		}
+		if fired[0].Zxid != want || caught[0].Zxid != 0 {
+			t.Errorf("like %s: txns 0x%x and 0x%x, expected 0x%x and none", like, fired[0].Zxid, caught[0].Zxid, want)
+		}
+	}
+}
