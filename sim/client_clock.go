@@ -26,7 +26,7 @@ func (w *World) clock() time.Time { return Epoch.Add(time.Duration(w.now) * time
 
 // tellTime returns what the client's clock shows at a virtual time. Its code learns that.
 func (c *Client) tellTime(t time.Time) time.Time {
-	if c.host.skewed {
+	if c.Skewed() {
 		t = t.Add(Ahead)
 	}
 	c.host.timed = true
@@ -56,6 +56,9 @@ func (c *Client) Skewable() bool {
 
 // Skew puts the clock of a client that is [Client.Skewable] ahead, so that its code never sees the clock go wrong.
 func (c *Client) Skew() { c.skewed = true }
+
+// Skewed reports whether the clock of the client's process is ahead.
+func (c *Client) Skewed() bool { return c.host.skewed }
 
 // ToldTime reports whether code of any client has seen its clock.
 func (w *World) ToldTime() bool {

@@ -83,7 +83,7 @@ func (c *Client) flags(h hash.Hash) hash.Hash {
 	hungup := c.hungup && len(c.w.servers) == 1
 	return h.Uint64(bit(c.connected) | bit(c.closed)<<1 | bit(c.rounded)<<2 | bit(hungup)<<3 | bit(c.host.paused)<<4 |
 		bit(c.slow)<<5 | bit(c.crashed)<<6 | bit(c.closing)<<7 | bit(c.interrupt != nil)<<8 | bit(c.leaves)<<9 |
-		bit(c.undialed)<<10 | bit(c.Skewable())<<11 | bit(c.host.skewed)<<12 | bit(c.host.timed)<<13)
+		bit(c.undialed)<<10 | bit(c.Skewable())<<11 | bit(c.Skewed())<<12 | bit(c.host.timed)<<13)
 }
 
 // hashed appends what the coroutine does and what it finds when it continues. Its place in the code is determined by

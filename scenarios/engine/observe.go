@@ -84,6 +84,9 @@ func clientRow(c *sim.Client) history.Row {
 	case c.Paused():
 		process = "paused"
 	}
+	if c.Skewed() {
+		process += ", its clock is ahead"
+	}
 	if c.Connected() {
 		connection = serverName(c.Server())
 	}
