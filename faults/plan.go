@@ -138,16 +138,16 @@ func MustParse(s string) Plan {
 }
 
 // Parse reads a plan: rules separated by blanks, each FAULT[=BUDGET][@AIM,...] where an aim is client=cN, op=NAME,
-// path=PREFIX or nth=N. The budget is 1 if it is left out. "none" is the empty plan, "contract" the plan of
-// [Contract].
+// path=PREFIX or nth=N. The budget is 1 if it is left out. "contract" stands for the rules of [Contract], alone or
+// beside others, and "none" is the empty plan.
 func Parse(s string) (Plan, error) {
 	return parse(s, Contract, parseRule)
 }
 
 // ParseServed reads a plan for clients with real connections to a simulated ensemble. The language is that of
-// [Parse], and a rule may also say how it ends connections, as in end=rst.
+// [Parse] without "contract", and a rule may also say how it ends connections, as in end=rst.
 func ParseServed(s string) (Plan, error) {
-	return parse(s, Contract, parseServed)
+	return parse(s, nil, parseServed)
 }
 
 func parseServed(word string) (Rule, error) {
@@ -160,14 +160,15 @@ func parseServed(word string) (Rule, error) {
 }
 
 func parse(s string, contract func() Plan, parseRule func(word string) (Rule, error)) (Plan, error) {
-	switch strings.TrimSpace(s) {
-	case "none":
+	if strings.TrimSpace(s) == "none" {
 		return nil, nil
-	case "contract":
-		return contract(), nil
 	}
 	var p Plan
 	for _, word := range strings.Fields(s) {
+		if word == "contract" && contract != nil {
+			p = append(p, contract()...)
+			continue
+		}
 		r, err := parseRule(word)
 		if err != nil {
 			return nil, fmt.Errorf("fault plan: %q: %w", word, err)
@@ -209,8 +210,11 @@ func parseWords(word string, all []string) (Rule, error) {
 	head, aims, aimed := strings.Cut(word, "@")
 	name, budget, counted := strings.Cut(head, "=")
 	r := Rule{Fault: name, Budget: 1}
-	if name == "contract" || name == "none" {
+	switch {
+	case word == "contract", name == "none":
 		return r, fmt.Errorf("it is a plan of its own, expected no other rule beside it")
+	case name == "contract":
+		return r, fmt.Errorf("contract has neither a budget nor an aim: add another rule, as in \"contract pause=3\"")
 	}
 	if realOf(name) == nil {
 		return r, fmt.Errorf("no such fault; there are %s, none and contract%s", strings.Join(all, ", "),

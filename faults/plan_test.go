@@ -56,6 +56,8 @@ func TestPlansHaveShortForms(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "none", " none ": "none", "crash": "crash=1", "crash=0\tpause ": "crash=0 pause=1",
 		"contract":                          faults.Contract().String(),
+		" contract crash=3 ":                faults.Contract().String() + " crash=3",
+		"sequence@path=/a contract":         "sequence=1@path=/a " + faults.Contract().String(),
 		"lose-reply@nth=2,op=create":        "lose-reply=1@op=create,nth=2",
 		"pause=3@client=c2 pause@client=c2": "pause=3@client=c2 pause=1@client=c2",
 	} {
@@ -75,7 +77,7 @@ func TestAMalformedPlanSaysWhatWasExpected(t *testing.T) {
 		"lose":                           `fault plan: "lose": no such fault; there are lose-request, `,
 		"lose-replies":                   `, none and contract; did you mean lose-reply?`,
 		"none crash":                     `fault plan: "none": it is a plan of its own, expected no other rule beside it`,
-		"crash contract":                 `fault plan: "contract": it is a plan of its own, expected no other rule `,
+		"crash contract=2":               `fault plan: "contract=2": contract has neither a budget nor an aim: add another `,
 		"crash=":                         `fault plan: "crash=": ` + number + `""`,
 		"crash=-1":                       `fault plan: "crash=-1": ` + number + `"-1"`,
 		"crash=2147483648":               `fault plan: "crash=2147483648": ` + number + `"2147483648"`,

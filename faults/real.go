@@ -102,8 +102,8 @@ const MaxStrikes = 64
 
 // ParseReal reads a plan for a real ensemble: the language of [Parse], with the faults of [RealTable]. All of them
 // may be aimed at a request, which says when they strike. Faults of servers may be aimed at a server: @leader,
-// @follower, @all (for pause and kill), @s1. No budget is above [MaxStrikes]. "contract" is the plan of
-// [RealContract].
+// @follower, @all (for pause and kill), @s1. No budget is above [MaxStrikes]. "contract" stands for the
+// rules of [RealContract].
 func ParseReal(s string) (Plan, error) {
 	return parse(s, RealContract, parseReal)
 }
