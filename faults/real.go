@@ -49,7 +49,6 @@ var RealTable = []Real{
 		"session has ended; the next request waits for that"},
 	{Name: "reset", Instead: "disconnect and kill"},
 	{Name: "lost-early", Instead: "depose with a short -session-timeout; go-zookeeper does not go by its own clock"},
-	{Name: "skew", Instead: "nothing: all clients have the clock of one machine"},
 	{Name: "sequence", Instead: "nothing: it would take 2^31 creates"},
 	{Name: "kill", Only: true, Servers: true, Own: true, Doc: "the server is killed (SIGKILL) and restarted after a " +
 		"while"},
@@ -62,6 +61,7 @@ var RealTable = []Real{
 	{Name: "broken-pipe", Instead: "kill"},
 	{Name: "handshake", Instead: "disconnect"},
 	{Name: "refuse", Instead: "kill and part"},
+	{Name: "skew", Instead: "nothing: all clients have the clock of one machine"},
 }
 
 // The servers that a rule can be aimed at, by their role at that moment, or by their ids in the ensemble.
