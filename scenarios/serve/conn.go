@@ -444,7 +444,7 @@ func (c *conn) close() {
 	if tcp, ok := c.sock.(*net.TCPConn); ok && c.ended == byRST {
 		tcp.SetLinger(0)
 	} else if ok {
-		tcp.CloseWrite() // else a request that was not read turns the end into a reset
+		finish(tcp)
 	}
 	c.leave()
 	c.sock.Close()

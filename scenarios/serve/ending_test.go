@@ -107,6 +107,35 @@ func TestAConnectionThatEndsInOrderIsNotResetForRequestsBehindThat(t *testing.T)
 	}
 }
 
+// A client that does not wait for answers has sent much that nobody reads any more when its connection ends.
+func TestAnswersBeforeTheEndOfAConnectionArrive(t *testing.T) {
+	const sent, answered = 300, 150
+	plan, err := ParsePlan(fmt.Sprintf("deliver-close=1@op=set,nth=%d,end=fin", answered))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		e := start(t, Options{Faults: plan})
+		sock := dial(t, e)
+		hello(t, sock, 0, make([]byte, jute.PasswordLen))
+		var b []byte
+		for n := range sent {
+			at, q := len(b), model.Request{Op: model.OpSetData, Path: "/", Version: -1}
+			b = jute.EndFrame(jute.AppendRequest(jute.StartFrame(b), int32(n+1), &q), at)
+		}
+		if _, err := sock.Write(b); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, err := receive(sock); err == nil; _, err = receive(sock) {
+			n++
+		}
+		if n != answered {
+			t.Fatalf("%d answers have arrived, expected %d", n, answered)
+		}
+	}
+}
+
 // The C client closes its connection behind the request that ends its session. With answers unread, that is a reset.
 func TestAClientThatResetsTheConnectionBehindTheEndOfItsSessionLeavesNothingOver(t *testing.T) {
 	e := start(t, Options{})

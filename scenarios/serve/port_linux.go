@@ -33,9 +33,24 @@ func reopen(l net.Listener) (net.Listener, error) {
 // backlog is how many connections may wait to be accepted. The system's own limit is lower.
 const backlog = 1<<16 - 1
 
+// finish ends what is sent on a connection that is then closed, and reads what has come in: a request that was not read
+// turns the end into a reset, which loses the answers that are still on their way.
+func finish(tcp *net.TCPConn) {
+	tcp.CloseWrite()
+	b := make([]byte, readLen)
+	controlled(tcp, func(fd int) error {
+		for range maxWaiting / readLen {
+			if n, err := syscall.Read(fd, b); n <= 0 {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // controlled calls f with the file descriptor of a socket.
-func controlled(l net.Listener, f func(fd int) error) error {
-	sock, ok := l.(syscall.Conn)
+func controlled(s any, f func(fd int) error) error {
+	sock, ok := s.(syscall.Conn)
 	if !ok {
 		return fmt.Errorf("%w: no socket of the system", errors.ErrUnsupported)
 	}
