@@ -407,6 +407,37 @@ func TestAResetAtTheEndTakesNothingBack(t *testing.T) {
 	}
 }
 
+// TestAClientThatOutlivesAResetNeedNotBeJudged has one that only reads, in a new session, and closes that. What it
+// changes must be judged.
+func TestAClientThatOutlivesAResetNeedNotBeJudged(t *testing.T) {
+	t.Parallel()
+	const nothing = "there was nothing to judge: expected an ephemeral, or a znode with a create or set that can be judged"
+	for changes, want := range map[bool][]string{false: {}, true: {nothing}} { // order-free: each by itself
+		e := start(t, Options{})
+		c := client(t, 30*time.Second, e.Addrs()[0])
+		if _, err := c.Create("/a", nil, 0, open); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Reset(); err != nil {
+			t.Fatal(err)
+		}
+		for there := true; there; {
+			var err error
+			there, _, err = c.Exists("/a")
+			there = there || err != nil // until it has connected again
+		}
+		if changes {
+			if _, err := c.Create("/n-", nil, zk.FlagSequence, open); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.Close()
+		if j := e.Judge(); !slices.Equal(j.Inconclusive, want) {
+			t.Errorf("%q, want %q", j.Inconclusive, want)
+		}
+	}
+}
+
 func TestQuietForNoTimeWaitsForNothingThatMayCome(t *testing.T) {
 	e := start(t, Options{})
 	hello(t, dial(t, e), 0, make([]byte, jute.PasswordLen))

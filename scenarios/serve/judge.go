@@ -45,7 +45,8 @@ type circumstances struct {
 	asked     bool // before a reset
 }
 
-// earlier is what a judgement after a reset does not require again, because a test may end with a reset.
+// earlier is what a judgement after a reset does not require again, because a test may end with a reset. Clients that
+// outlive the reset still read, and close their sessions.
 type earlier struct {
 	asked bool   // clients have asked for something
 	times []int  // how often rules of the options have struck
@@ -145,7 +146,8 @@ func (v *circumstances) judge(h *history.History) judge.Judgement {
 			j.Inconclusive = append(j.Inconclusive, fmt.Sprintf("the rule %s has never struck", r.Rule))
 		}
 	}
-	if v.forgotten == 0 && (!v.asked || slices.ContainsFunc(h.Events, judge.Asks)) {
+	changed := slices.ContainsFunc(h.Events, func(x history.Event) bool { return x.Kind.IsChange() })
+	if v.forgotten == 0 && (!v.asked || changed) {
 		j.Asked(h, judged)
 	}
 	return j
