@@ -145,8 +145,11 @@ func Parse(s string) (Plan, error) {
 }
 
 // ParseServed reads a plan for clients with real connections to a simulated ensemble. The language is that of
-// [Parse] without "contract", and a rule may also say how it ends connections, as in end=rst.
+// [Parse], except that "contract" stands alone, and a rule may also say how it ends connections, as in end=rst.
 func ParseServed(s string) (Plan, error) {
+	if strings.TrimSpace(s) == "contract" {
+		return Contract(), nil
+	}
 	return parse(s, nil, parseServed)
 }
 
@@ -159,6 +162,7 @@ func parseServed(word string) (Rule, error) {
 	return r, err
 }
 
+// parse reads a plan, word by word. contract returns the rules that "contract" stands for; nil: it stands for none.
 func parse(s string, contract func() Plan, parseRule func(word string) (Rule, error)) (Plan, error) {
 	if strings.TrimSpace(s) == "none" {
 		return nil, nil

@@ -43,15 +43,8 @@ func (c *Client) learnTime(t time.Time) time.Time {
 
 // Skewable reports whether code of the client has called [Env.Now], for the first time, and does not have its answer.
 func (c *Client) Skewable() bool {
-	if c.timed || c.paused || c.crashed {
-		return false
-	}
-	for _, g := range c.coroutines {
-		if g.looks {
-			return !c.skewed
-		}
-	}
-	return false
+	return !c.timed && !c.skewed && !c.paused && !c.crashed &&
+		slices.ContainsFunc(c.coroutines, func(g *coroutine) bool { return g.looks })
 }
 
 // Skew puts the clock of a client that is [Client.Skewable] ahead, so that its code never sees the clock go wrong.
