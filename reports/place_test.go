@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-zookeeper/zk"
+
 	"zksim/checkers"
 	"zksim/model/history"
 )
@@ -87,6 +89,23 @@ func TestTheGistHasTheCallsForChangesAndEndsAtTheViolation(t *testing.T) {
 		if strings.Contains(b.String(), text) != want {
 			t.Errorf("%q: expected %v, in\n%s", text, want, b.String())
 		}
+	}
+}
+
+// TestTheGistHasTheAnswersThatAreErrors: code goes by them, as by a "no" that comes from a server that lags.
+func TestTheGistHasTheAnswersThatAreErrors(t *testing.T) {
+	f := &Failure{Verdict: checkers.Verdict{Level: checkers.Violated, Checker: "k", Event: -1},
+		History: &history.History{Clients: 1, Events: []history.Event{
+			{Kind: history.Reply, Op: "get", Client: 1, Err: zk.ErrNoNode, Step: 1},
+			{Kind: history.Reply, Op: "get", Client: 1, Step: 2}}},
+		Trace: &history.Trace{Steps: []history.Step{
+			{Name: "deliver c1", Did: "c1 gets an error"}, {Name: "deliver c1", Did: "c1 gets data"}, {Name: "calm"}}}}
+	var b strings.Builder
+	if err := WriteGist(&b, f); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); !strings.Contains(text, "c1 gets an error") || strings.Contains(text, "c1 gets data") {
+		t.Error(text)
 	}
 }
 

@@ -35,7 +35,7 @@ type passage struct {
 	Step  int
 	Name  string // of the transition
 	Lines []line
-	asks  bool // code asks for a change
+	bears bool // code asks for a change, or is told of an error: others, or it, act on that later
 }
 
 // Class is "minor" if nothing in the passage matters by itself.
@@ -78,13 +78,14 @@ func WriteStory(w io.Writer, f *Failure) error {
 }
 
 // WriteGist is WriteStory up to the violation, without the steps that only move the run on. A step at which code asks
-// for a change is kept, because others run into that later.
+// for a change is kept, because others run into that later, and so is one at which an answer is an error, because code
+// goes by it.
 func WriteGist(w io.Writer, f *Failure) error {
 	last, _ := f.place()
 	last = min(last, len(f.Trace.Steps))
 	n := newNames(f.History, f.Trace)
 	list := slices.DeleteFunc(story(f, n), func(p passage) bool {
-		return p.Step > last || p.Class() != "" && !p.asks && !f.decides(p)
+		return p.Step > last || p.Class() != "" && !p.bears && !f.decides(p)
 	})
 	return f.write(w, n, f.abridged(list), last)
 }
@@ -199,9 +200,10 @@ func (p *passage) tell(h *history.History, i int) {
 		p.Lines[0].Text = e.Op + ": " + p.Lines[0].Text
 		return
 	case e.Kind == history.Reply && strings.HasPrefix(p.Name, "deliver "):
+		p.bears = p.bears || e.Err != nil
 		return
 	}
-	p.asks = p.asks || e.Kind == history.Call && slices.Contains(writes, e.Op)
+	p.bears = p.bears || e.Kind == history.Call && slices.Contains(writes, e.Op)
 	l := line{Client: e.Client}
 	l.Text, l.Class = narrate(h, i)
 	if p.Step == 0 && e.Kind == history.Created {
