@@ -31,8 +31,8 @@ func (s *Scenario) Valid() error {
 // replayable is Valid for a replay, which may have only some of the checkers: those that a search was asked for.
 func (s *Scenario) replayable() error {
 	if !sound(s.Name) {
-		return fmt.Errorf("the name of a scenario is one line of visible characters, up to %d bytes, as lock/lock, "+
-			"not %.60q", maxName, s.Name)
+		return fmt.Errorf("the name of a scenario is one line of visible characters, up to %d bytes, and no word of it "+
+			"begins with #; as lock/lock, not %.60q", maxName, s.Name)
 	}
 	for _, wrong := range []func() error{s.runs, s.sizes, s.judged} {
 		if err := wrong(); err != nil {
