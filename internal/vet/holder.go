@@ -49,7 +49,7 @@ func (h *holder) holds(t types.Type) bool {
 	case *types.TypeParam:
 		return h.holds(t.Constraint())
 	case *types.Named:
-		if isMark(t.Obj()) {
+		if isMark(t.Obj()) || renames(t) {
 			return true
 		}
 		_, isStruct := t.Underlying().(*types.Struct)
@@ -63,6 +63,22 @@ func (h *holder) holds(t types.Type) bool {
 	case *types.Struct:
 		for field := range t.Fields() {
 			if h.holds(field.Type()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// renames reports whether t is the interface of a mark under another name, as in "type Conn recipes.Conn".
+func renames(t *types.Named) bool {
+	if t.Obj().Pkg() == nil || !types.IsInterface(t) {
+		return false
+	}
+	for _, p := range t.Obj().Pkg().Imports() {
+		for _, name := range p.Scope().Names() {
+			o, ok := p.Scope().Lookup(name).(*types.TypeName)
+			if ok && isMark(o) && types.Identical(o.Type().Underlying(), t.Underlying()) {
 				return true
 			}
 		}

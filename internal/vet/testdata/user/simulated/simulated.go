@@ -21,6 +21,7 @@ func holder(l *lock)                               { time.Sleep(1) } // want `ti
 func typeParameter[C recipes.Conn](c C)            { time.Sleep(1) } // want `time.Sleep`
 func more(c wide)                                  { time.Sleep(1) } // want `time.Sleep`
 func alias(e short)                                { time.Sleep(1) } // want `time.Sleep`
+func named(c renamed)                              { time.Sleep(1) } // want `time.Sleep`
 func anonymous(x struct{ env recipes.Env })        { time.Sleep(1) } // want `time.Sleep`
 func result() recipes.Conn                         { time.Sleep(1); return nil }
 func callback(f func(p *scenarios.Process))        { time.Sleep(1) }
@@ -46,6 +47,7 @@ type (
 		More()
 	}
 	short          = recipes.Env
+	renamed        recipes.Conn
 	embedded       struct{ *lock }
 	deep           struct{ inner struct{ l *lock } }
 	generic[T any] struct {
