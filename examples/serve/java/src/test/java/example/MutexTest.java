@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.nio.file.Files;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -46,12 +45,7 @@ class MutexTest {
             String struck = zookeeper.order("/quiet", "");
             assertTrue(struck.contains("\"fault\": \"lose-request\""), struck);
             assertTrue(struck.contains("\"fault\": \"lose-reply\""), struck);
-            String violation = "c2 does not get the lock, which nobody has";
-            zookeeper.order("/report", violation);
-            String said = zookeeper.judged();
-            assertTrue(said.contains("FAIL     reported: " + violation), said);
-            assertTrue(Files.readString(zookeeper.page()).contains(violation));
-            assertTrue(zookeeper.replayed().contains(violation));
+            zookeeper.assertReported("c2 does not get the lock, which nobody has");
         }
     }
 

@@ -1,5 +1,7 @@
 package example;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -82,17 +84,21 @@ final class ServeExtension implements BeforeEachCallback, AfterEachCallback {
         return answer.body();
     }
 
+    /** Reports a violation, and asserts that the judgement, the page and a replay of the recorded requests have it. */
+    void assertReported(String violation) throws IOException, InterruptedException {
+        order("/report", violation);
+        String said = judged();
+        assertTrue(said.contains("FAIL     reported: " + violation), said);
+        assertTrue(Files.readString(test.resolve("index.html")).contains(violation), "the page lacks it");
+        assertTrue(replayed().contains(violation), "the replay lacks it");
+    }
+
     /** Ends the server, and returns what it has printed. */
-    String judged() throws InterruptedException {
+    private String judged() throws InterruptedException {
         process.toHandle().destroy(); // Process.destroy would close the output before it is read
         String said = lines.lines().collect(Collectors.joining("\n"));
         process.waitFor();
         return said;
-    }
-
-    /** Returns the path of the page about what was reported. */
-    Path page() {
-        return test.resolve("index.html");
     }
 
     private String recording() {
@@ -100,7 +106,7 @@ final class ServeExtension implements BeforeEachCallback, AfterEachCallback {
     }
 
     /** Replays the recorded requests in the simulator, and returns what that prints. */
-    String replayed() throws IOException {
+    private String replayed() throws IOException {
         Process replay = new ProcessBuilder(SIMRUN, "replay", recording()).start();
         return new BufferedReader(new InputStreamReader(replay.getInputStream())).lines()
                 .collect(Collectors.joining("\n"));
