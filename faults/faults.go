@@ -246,7 +246,7 @@ var Table = []Fault{
 		},
 		do: func(w *sim.World, c *sim.Client) { c.GiveUp() }},
 	{Name: "skew", clock: true, local: always,
-		Doc:   "the client's clock is an hour ahead of those of all others, from the first time that its code looks at it",
+		Doc:   "the client's clock is an hour ahead of the servers', from the first time that its code looks at it",
 		Needs: "code that calls Env.Now",
 		can:   func(w *sim.World, c *sim.Client) (*model.Request, bool) { return nil, c.Skewable() },
 		do:    func(w *sim.World, c *sim.Client) { c.Skew() }},

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Ahead is how far the clock of a client is ahead of all others after [Client.Skew].
+// Ahead is how far the clock of a client is ahead of the servers' after [Client.Skew].
 const Ahead = time.Hour
 
 // Now returns what the client's clock shows: the virtual time, unless the clock is ahead.
