@@ -76,9 +76,12 @@ func renames(t *types.Named) bool {
 		return false
 	}
 	for _, p := range t.Obj().Pkg().Imports() {
-		for _, name := range p.Scope().Names() {
-			o, ok := p.Scope().Lookup(name).(*types.TypeName)
-			if ok && isMark(o) && types.Identical(o.Type().Underlying(), t.Underlying()) {
+		for _, mark := range marks {
+			name, ok := strings.CutPrefix(mark, pathOf(p)+".")
+			if !ok {
+				continue
+			}
+			if o := p.Scope().Lookup(name); o != nil && types.Identical(o.Type().Underlying(), t.Underlying()) {
 				return true
 			}
 		}
@@ -87,9 +90,11 @@ func renames(t *types.Named) bool {
 }
 
 func isMark(o *types.TypeName) bool {
-	if o.Pkg() == nil {
-		return false
-	}
-	path, _, _ := strings.Cut(o.Pkg().Path(), " ") // "p [p.test]" is p with its tests
-	return slices.Contains(marks, path+"."+o.Name())
+	return o.Pkg() != nil && slices.Contains(marks, pathOf(o.Pkg())+"."+o.Name())
+}
+
+// pathOf returns the path of a package without what is behind it in "p [p.test]", which is p with its tests.
+func pathOf(p *types.Package) string {
+	path, _, _ := strings.Cut(p.Path(), " ")
+	return path
 }

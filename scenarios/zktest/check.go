@@ -196,6 +196,7 @@ func (h *host) Step(*engine.Process) { time.Sleep(step) }
 // AtRest implements [engine.Host].
 func (h *host) AtRest(*engine.Process) { <-h.c.atRest() }
 
+// Clock implements [engine.Host].
 func (h *host) Clock(*engine.Process) time.Time { return time.Now() }
 
 // Dial implements [engine.Host].
