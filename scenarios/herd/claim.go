@@ -34,7 +34,7 @@ func PerClient(most float64) Claim {
 func atMost(most float64, what string, of func(Measurement) float64) Claim {
 	return Claim{fmt.Sprintf("at most %g %s for each client that goes on", most, what), func(all []Measurement) string {
 		for _, m := range all {
-			if of(m) > most {
+			if !(of(m) <= most) { // a limit that is not a number is never kept
 				return fmt.Sprintf("%.4g %s for each client that goes on, with %s; at most %g may be", of(m), what,
 					history.Counted(m.Clients, "client"), most)
 			}
@@ -49,7 +49,7 @@ func SlopeBelow(most float64) Claim {
 	return Claim{fmt.Sprintf("notifications grow more slowly than clients to the power of %g", most),
 		func(all []Measurement) string {
 			fit := FanOut(all)
-			if fit.Points > 1 && fit.Slope >= most {
+			if fit.Points > 1 && !(fit.Slope < most) {
 				return fmt.Sprintf("notifications grow as clients to the power of %.2f; it must be less than %g", fit.Slope, most)
 			}
 			return ""

@@ -61,6 +61,9 @@ func TestTrySaysHowTheSingleNodeLockBreaksAClaim(t *testing.T) {
 		"3 notifications in vain for each client that goes on, with 5 clients; at most 0 may be": herd.Wasted(0),
 		"notifications grow as clients to the power of 1.04; it must be less than 0.1": herd.
 			SlopeBelow(0.1),
+		"1 notifications for each client that goes on, with 2 clients; at most NaN may be": herd.PerEvent(math.NaN()),
+		"notifications grow as clients to the power of 1.04; it must be less than NaN": herd.
+			SlopeBelow(math.NaN()),
 	} {
 		if _, broken, err := herd.Try(&v, herd.PerEvent(1000), claim); err != nil || broken != want {
 			t.Errorf("%s: it says %q, not %q, %v", claim.Doc, broken, want, err)
