@@ -148,6 +148,25 @@ func TestTheReleaseDecidesWhoMaySeeThatAZnodeExists(t *testing.T) {
 	}
 }
 
+// TestTheReleaseDecidesWhomAWatchTells deletes a znode whose list was changed after the watch was set.
+func TestTheReleaseDecidesWhomAWatchTells(t *testing.T) {
+	for like, want := range map[Like]int{ZooKeeper: 0, Keeper: 0, ZooKeeper39: 0, ZooKeeper36: 1} {
+		b := newBench(like)
+		var res Response
+		c := &Conn{Session: 7}
+		b.Read(c, &Request{Op: OpGetData, Path: "/p/a", Watch: true}, &res)
+		for i, r := range []*Request{{Op: OpSetACL, ACL: zk.WorldACL(zk.PermWrite)}, {Op: OpSetData}} {
+			r.Path, r.Version = "/p/a", -1
+			if b.Apply(&Txn{Zxid: b.zxid + int64(i) + 1, Session: 7, Req: r}, &res); res.Err != OK {
+				t.Errorf("like %v: %v is %v", like, r.Op, res.Err)
+			}
+		}
+		if len(b.events) != want || len(b.Watches(c)) != 0 {
+			t.Errorf("like %v: %v, and watches %v", like, b.events, b.Watches(c))
+		}
+	}
+}
+
 // TestTheReleaseDecidesWhichCodeFlagsWithoutMeaningHave creates with such, alone and in a multi.
 func TestTheReleaseDecidesWhichCodeFlagsWithoutMeaningHave(t *testing.T) {
 	odd := Request{Op: OpCreate, Path: "/odd", Flags: -1}
@@ -191,7 +210,7 @@ func TestParseLike(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "Keeper", "etcd", strings.Repeat("k", 1000)} {
-		if l, err := ParseLike(name); err == nil || !strings.Contains(err.Error(), "zookeeper, keeper or zookeeper-3.9") ||
+		if l, err := ParseLike(name); err == nil || !strings.Contains(err.Error(), "zookeeper-3.9 or zookeeper-3.6") ||
 			len(err.Error()) > 200 {
 			t.Errorf("%.20q is %v, %v", name, l, err)
 		}

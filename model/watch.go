@@ -65,13 +65,13 @@ func (s *Server) tell(t *watchTable, path string, typ zk.EventType, a *acl, skip
 }
 
 // send delivers an event once per connection and trigger, and only to connections that may read the znode
-// (CVE-2024-23944). For others the watch is consumed silently.
+// (CVE-2024-23944), except like [ZooKeeper36]. For others the watch is consumed silently.
 func (s *Server) send(c *Conn, typ zk.EventType, path string, a *acl, skip uint64) {
 	if c.mark == s.marks || skip != 0 && c.mark == skip {
 		return
 	}
 	c.mark = s.marks
-	if a.allows(zk.PermRead, c.Auth) {
+	if s.Like == ZooKeeper36 || a.allows(zk.PermRead, c.Auth) {
 		s.OnEvent(c, Event{Type: typ, Path: path, Zxid: s.zxid})
 	}
 }

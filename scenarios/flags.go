@@ -24,8 +24,9 @@ var (
 	shardFlag    = testFlag("shard", "i/n: only every n-th seed, the i-th part of the work; auto: as the environment says")
 	forFlag      = testFlag("for", "time for each check or proof: as many seeds as it allows, or at most as long for "+
 		"those of zksim.seeds")
-	likeFlag = testFlag("like", "what the servers behave like, whatever scenarios say: zookeeper, zookeeper-3.9 or keeper")
-	outFlag  = testFlag("out", "folder for the pages of failures and an index (default: the folder of -artifacts, or, "+
+	likeFlag = testFlag("like", "what the servers behave like, whatever scenarios say: zookeeper, zookeeper-3.6, "+
+		"zookeeper-3.9 or keeper")
+	outFlag = testFlag("out", "folder for the pages of failures and an index (default: the folder of -artifacts, or, "+
 		"without an index, a temporary one)")
 )
 

@@ -29,7 +29,7 @@ func TestAFlagSaysWhatServersBehaveLike(t *testing.T) {
 		"prove":   func(f *fakeT) { scenarios.Prove(f, trusting(), scenarios.Bounds{Clients: -1}) },
 		"exhaust": func(f *fakeT) { scenarios.Exhaust(f, trusting(), scenarios.SearchBounds{Faults: 1}) },
 	} {
-		for _, like := range []string{"", "zookeeper-3.9", "keeper"} {
+		for _, like := range []string{"", "zookeeper-3.9", "zookeeper-3.6", "keeper"} {
 			t.Chdir(t.TempDir())
 			t.Setenv("ZKSIM_OUT", "out")
 			t.Setenv("ZKSIM_LIKE", like)
@@ -62,7 +62,8 @@ func TestServersThatThereAreNotAreAnError(t *testing.T) {
 	} {
 		f := &fakeT{}
 		f.run(func() { judge(f) })
-		if want := `ZKSIM_LIKE: the server is zookeeper, keeper or zookeeper-3.9, not "etcd"`; f.fatal != want {
+		want := `ZKSIM_LIKE: the server is zookeeper, keeper, zookeeper-3.9 or zookeeper-3.6, not "etcd"`
+		if f.fatal != want {
 			t.Errorf("%s: %s, expected %s", name, f.fatal, want)
 		}
 	}

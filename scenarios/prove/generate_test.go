@@ -81,7 +81,9 @@ func generate(seed uint64, about int) *program {
 		g.p.clients = append(g.p.clients, g.block())
 	}
 	g.p.flags.keeper = g.chance(20)
-	g.p.flags.newer = !g.p.flags.keeper && g.chance(20)
+	other := !g.p.flags.keeper && g.chance(10)
+	g.p.flags.newer = other && g.chance(2)
+	g.p.flags.older = other && !g.p.flags.newer
 	return g.p
 }
 

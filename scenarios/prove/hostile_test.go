@@ -298,7 +298,7 @@ func TestHostileCertificates(t *testing.T) {
 		{Claim{Scenario: "lock/lock"}, "names no checkers, so it promises nothing"},
 		{Claim{Scenario: "lock/lock", Checkers: []string{"steps"}, Faults: "plague=1"}, "no such fault"},
 		{Claim{Scenario: "lock/lock", Checkers: []string{"steps"}, Like: "etcd"},
-			`the server is zookeeper, keeper or zookeeper-3.9, not "etcd"`},
+			`the server is zookeeper, keeper, zookeeper-3.9 or zookeeper-3.6, not "etcd"`},
 	} {
 		if _, err := x.c.Scope(catalog.All); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%+v: %v", x.c, err)

@@ -102,6 +102,8 @@ func scopeOf(p *program, all ...checkers.Checker) prove.Scope {
 		s.Like = model.Keeper
 	case p.flags.newer:
 		s.Like = model.ZooKeeper39
+	case p.flags.older:
+		s.Like = model.ZooKeeper36
 	}
 	return prove.Scope{Scenario: s, Servers: p.servers, Order: cmp.Or(p.order, 1), Faults: p.faults, Most: p.most,
 		Interleave: p.flags.interleave, SlowWakes: p.flags.slowWakes, Offline: p.flags.offline, Ticks: p.ticks}

@@ -50,11 +50,13 @@ type flags struct {
 	fenced                         bool // checkers.Fenced judges as well
 	keeper                         bool // the servers are like ClickHouse Keeper
 	newer                          bool // ... like ZooKeeper 3.9
+	older                          bool // ... like ZooKeeper 3.6
 }
 
 func (f *flags) words() map[string]*bool {
 	return map[string]*bool{"slow-wakes": &f.slowWakes, "offline": &f.offline, "interleave": &f.interleave,
-		"told": &f.told, "times": &f.times, "fenced": &f.fenced, "keeper": &f.keeper, "newer": &f.newer}
+		"told": &f.told, "times": &f.times, "fenced": &f.fenced, "keeper": &f.keeper, "newer": &f.newer,
+		"older": &f.older}
 }
 
 // stmt is a statement: an operation with its operands, and what is in its braces.
@@ -195,7 +197,7 @@ func (p *program) set(words []string) (err error) {
 			flag := p.flags.words()[w]
 			if flag == nil {
 				return fmt.Errorf("there is no scope %q, expected slow-wakes, offline, interleave, told, times, "+
-					"fenced, keeper or newer", w)
+					"fenced, keeper, newer or older", w)
 			}
 			*flag = true
 		}

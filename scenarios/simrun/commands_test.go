@@ -203,7 +203,7 @@ func TestCompletionKnowsWhatTheUsageKnows(t *testing.T) {
 		{"check -v = lock/loc", ""},
 		{"check -nothing = lock/loc", ""},
 		{"herd -backend ", "sim zookeeper"},
-		{"prove -like ", "zookeeper keeper zookeeper-3.9"},
+		{"prove -like ", "zookeeper keeper zookeeper-3.9 zookeeper-3.6"},
 		{"herd -variants lock/", "lock/single-node lock/sequential"},
 		{"replay ", ""},
 		{"completion b", "bash"},

@@ -35,8 +35,8 @@ type likeValue struct{ like *like }
 
 // likeFlag defines -like.
 func likeFlag(f *flag.FlagSet, l *like) {
-	f.Var(likeValue{l}, "like", "what the simulated servers behave like: zookeeper (3.8.0), zookeeper-3.9 "+
-		"(docs/releases.md), or keeper (ClickHouse Keeper, docs/keeper.md)")
+	f.Var(likeValue{l}, "like", "what the simulated servers behave like: zookeeper (3.8.0), zookeeper-3.6 or "+
+		"zookeeper-3.9 (docs/releases.md), or keeper (ClickHouse Keeper, docs/keeper.md)")
 }
 
 // String implements [flag.Value]; the flag package also calls it on the zero value.

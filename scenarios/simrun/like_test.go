@@ -85,7 +85,7 @@ func TestServeIsLikeAnotherServer(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if r := simrun(t, "serve", "-like", "etcd"); r.code != exitUsage ||
-		!strings.Contains(r.err, `the server is zookeeper, keeper or zookeeper-3.9, not "etcd"`) {
+		!strings.Contains(r.err, `the server is zookeeper, keeper, zookeeper-3.9 or zookeeper-3.6, not "etcd"`) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -111,7 +111,7 @@ func TestAProofSaysLikeWhatTheServersAre(t *testing.T) {
 	}
 	write(t, "unknown.json", strings.Replace(string(text), "\"keeper\"", "\"etcd\"", 1))
 	if r := simrun(t, "prove", "-verify", "unknown.json"); r.code != exitUsage ||
-		!strings.Contains(r.err, `the server is zookeeper, keeper or zookeeper-3.9, not "etcd"`) {
+		!strings.Contains(r.err, `the server is zookeeper, keeper, zookeeper-3.9 or zookeeper-3.6, not "etcd"`) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -120,9 +120,9 @@ func TestAProofSaysLikeWhatTheServersAre(t *testing.T) {
 func TestALikeThatThereIsNot(t *testing.T) {
 	for args, want := range map[string]string{
 		"check -like keper lock/lock": `simrun check: invalid value "keper" for flag -like: the server is zookeeper, ` +
-			`keeper or zookeeper-3.9, not "keper"; did you mean keeper?`,
-		"prove -like etcd lock/lock":                        `the server is zookeeper, keeper or zookeeper-3.9, not "etcd"`,
-		"prove -like= lock/lock":                            `the server is zookeeper, keeper or zookeeper-3.9, not ""`,
+			`keeper, zookeeper-3.9 or zookeeper-3.6, not "keper"; did you mean keeper?`,
+		"prove -like etcd lock/lock":                        `zookeeper-3.9 or zookeeper-3.6, not "etcd"`,
+		"prove -like= lock/lock":                            `zookeeper-3.9 or zookeeper-3.6, not ""`,
 		"check -like keeper -backend zookeeper lock/lock":   "-like goes with -backend sim only",
 		"prove -like keeper -verify x.json":                 "-like does not go with -verify",
 		"prove -like keeper -obligations x.json -shard 1/1": "-like does not go with -obligations",

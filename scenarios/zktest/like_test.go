@@ -87,7 +87,7 @@ func TestAFailureOnAKeeperIsRepeatedThere(t *testing.T) {
 }
 
 func TestAServerThatThereIsNotIsAnError(t *testing.T) {
-	want := `zktest: the server is zookeeper, keeper or zookeeper-3.9, not "etcd"`
+	want := `zktest: the server is zookeeper, keeper, zookeeper-3.9 or zookeeper-3.6, not "etcd"`
 	if err := zktest.Like("etcd")(new(scenarios.Scenario)); err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}

@@ -72,10 +72,10 @@ func Servers(sizes ...int) Option {
 	}
 }
 
-// Like says what the servers behave like: "zookeeper", which is 3.8.0 and the default, "zookeeper-3.9", or "keeper",
-// which is ClickHouse Keeper. There a client that connects again gets another session, and is not told that it has lost
-// the former one, which goes on until its timeout. See docs/keeper.md and docs/releases.md. The flag -zksim.like has
-// precedence.
+// Like says what the servers behave like: "zookeeper", which is 3.8.0 and the default, "zookeeper-3.6",
+// "zookeeper-3.9", or "keeper", which is ClickHouse Keeper. There a client that connects again gets another session,
+// and is not told that it has lost the former one, which goes on until its timeout. See docs/keeper.md and
+// docs/releases.md. The flag -zksim.like has precedence.
 func Like(server string) Option {
 	return func(s *scenarios.Scenario) (err error) {
 		if s.Like, err = model.ParseLike(server); err != nil {

@@ -31,8 +31,8 @@ import (
 type Options struct {
 	// Servers is the number of servers, 1 or 3; 0 means 1.
 	Servers int
-	// Like says what the servers behave like: "zookeeper", which "" means, too, "zookeeper-3.9" or "keeper"; see [Like].
-	// The flag -zksim.like has precedence.
+	// Like says what the servers behave like: "zookeeper", which "" means, too, "zookeeper-3.6", "zookeeper-3.9" or
+	// "keeper"; see [Like]. The flag -zksim.like has precedence.
 	Like string
 	// Faults is a plan in the language of package faults, such as "lose-reply=1@client=c1,op=create,nth=1". "contract" is
 	// every fault that can happen to code outside of the simulator. A rule, unless it is one of contract, that has not
