@@ -90,7 +90,7 @@ func Try(v *Variant, claims ...Claim) (measured, broken string, err error) {
 
 // series measures with growing numbers of clients.
 func series(v *Variant) ([]Measurement, error) {
-	if err := v.valid(); err != nil {
+	if err := v.valid(steps[0]); err != nil {
 		return nil, err
 	}
 	r := engine.NewRunner()

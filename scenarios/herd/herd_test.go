@@ -75,9 +75,11 @@ func TestTrySaysHowTheSingleNodeLockBreaksAClaim(t *testing.T) {
 	}
 	stays := herd.Variant{Name: "test/stays-away", Events: everybody, Program: func(p *herd.Process) {}}
 	nameless := herd.Variant{Events: everybody, Program: stays.Program}
+	none := herd.Variant{Name: "test/none", Events: func(n int) int { return n - 5 }, Program: stays.Program}
 	for want, v := range map[string]*herd.Variant{"0 of 2 events": &stays,
 		`the variant "" is not whole, expected a Program and Events; herd.Locks makes one`: {},
 		"the name of a scenario is one line":                                               &nameless,
+		`Events of "test/none" is -3 with 2 clients, expected how many clients go on`:      &none,
 	} {
 		if _, _, err := herd.Try(v); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, not %s", err, want)

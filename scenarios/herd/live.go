@@ -56,7 +56,7 @@ type Run interface {
 // are over, not at a given time. The result has the watches and packets that the servers have counted, if they tell
 // them.
 func MeasureLive(ctx context.Context, e Ensemble, v *Variant, clients int) (Measurement, error) {
-	if err := v.valid(); err != nil {
+	if err := v.valid(clients); err != nil {
 		return Measurement{}, err
 	}
 	c := &conductor{clients: clients, target: int64(v.Events(clients)), driven: make(chan struct{}),

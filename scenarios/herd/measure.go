@@ -43,10 +43,14 @@ type Measurement struct {
 // Fits reports whether the variant can be measured with so many clients.
 func (v *Variant) Fits(clients int) bool { return v.Most == 0 || clients <= v.Most }
 
-// valid reports whether the variant can be measured.
-func (v *Variant) valid() error {
+// valid reports whether the variant can be measured with so many clients.
+func (v *Variant) valid(clients int) error {
 	if v.Program == nil || v.Events == nil {
 		return fmt.Errorf("the variant %.60q is not whole, expected a Program and Events; herd.Locks makes one", v.Name)
+	}
+	if n := v.Events(clients); n < 1 {
+		return fmt.Errorf("Events of %.60q is %d with %s, expected how many clients go on, 1 or more", v.Name, n,
+			history.Counted(clients, "client"))
 	}
 	s := v.scenario(1, nil)
 	return s.Valid()
@@ -55,7 +59,7 @@ func (v *Variant) valid() error {
 // Measure runs the variant with a number of clients, 1 or more. It fails if the variant is not valid, for example
 // without a Program, if a client fails or leaves the simulator, if not enough clients go on, or when ctx is done.
 func Measure(ctx context.Context, r *engine.Runner, v *Variant, clients int, seed uint64) (Measurement, error) {
-	if err := v.valid(); err != nil {
+	if err := v.valid(clients); err != nil {
 		return Measurement{}, err
 	}
 	t := newTimetable(v, clients)
