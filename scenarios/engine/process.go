@@ -54,8 +54,14 @@ func (p Process) On(h Host, root string, guarded *Resource) *Process {
 	return &p
 }
 
-// Path returns the real path of the znode called path, which starts with a slash.
-func (p *Process) Path(path string) string { return p.root + path }
+// Path returns the real path of the znode called path, which starts with a slash. It panics if path does not, because
+// that would be a znode outside of the scenario's folder on a real ensemble; "" stands for the folder.
+func (p *Process) Path(path string) string {
+	if path != "" && path[0] != '/' {
+		panic(fmt.Sprintf("Process.Path(%.60q), expected a path that starts with a slash", path))
+	}
+	return p.root + path
+}
 
 // Object is a recipe object under observation. Each goroutine needs its own Object: it is an error to begin an
 // operation on an object while the same operation is in progress on it.
