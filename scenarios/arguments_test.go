@@ -11,6 +11,16 @@ import (
 func TestWrongArgumentsAreTold(t *testing.T) {
 	for want, call := range map[string]func(p *scenarios.Process){
 		`Process.Path("lock"), expected a path that starts with a slash`: func(p *scenarios.Process) { p.Path("lock") },
+		"Process.Always of nothing, expected a sentence that says what must hold": func(p *scenarios.Process) {
+			p.Always("", true)
+		},
+		"Process.Sometimes of nothing, expected a sentence that says what must hold": func(p *scenarios.Process) {
+			p.Sometimes("", true)
+		},
+		"Process.Ends of nothing, expected a sentence that says what must hold": func(p *scenarios.Process) {
+			p.Ends("", nil, nil)
+		},
+		"Process.Fail without an error, expected why the program gives up": func(p *scenarios.Process) { p.Fail(nil) },
 	} {
 		t.Chdir(t.TempDir())
 		f := &fakeT{}

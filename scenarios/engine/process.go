@@ -94,7 +94,12 @@ func (p *Process) Interruptible() (context.Context, context.CancelFunc) {
 func (p *Process) Step() { p.host.Step(p) }
 
 // Fail records that the program gives up.
-func (p *Process) Fail(why error) { p.host.Fail(p, why) }
+func (p *Process) Fail(why error) {
+	if why == nil {
+		panic("Process.Fail without an error, expected why the program gives up")
+	}
+	p.host.Fail(p, why)
+}
 
 // Always records whether something holds that the program takes for granted. If it does not, the run is violated, by
 // the checker "always", and the report quotes the sentence. The condition may only depend on what the client itself has
@@ -102,6 +107,7 @@ func (p *Process) Fail(why error) { p.host.Fail(p, why) }
 //
 //	p.Always("tokens grow", token > last)
 func (p *Process) Always(sentence string, holds bool) {
+	said("Always", sentence)
 	p.always(sentence, holds, nil)
 }
 
@@ -110,11 +116,19 @@ func (p *Process) Always(sentence string, holds bool) {
 //
 //	p.Ends("Unlock", l.Unlock(ctx), nil)
 func (p *Process) Ends(call string, err, want error) {
+	said("Ends", call)
 	sentence := call + " succeeds"
 	if want != nil {
 		sentence = fmt.Sprintf("%s ends with %q", call, want)
 	}
 	p.always(sentence, errors.Is(err, want), err)
+}
+
+// said panics if there is nothing by which a report could name what holds.
+func said(method, sentence string) {
+	if sentence == "" {
+		panic("Process." + method + " of nothing, expected a sentence that says what must hold")
+	}
 }
 
 func (p *Process) always(sentence string, holds bool, err error) {
@@ -127,6 +141,7 @@ func (p *Process) always(sentence string, holds bool, err error) {
 // Sometimes records whether something holds that must hold here in at least one run. The sentence is the name of this
 // goal. If no run reaches the call, nobody knows of the goal.
 func (p *Process) Sometimes(sentence string, holds bool) {
+	said("Sometimes", sentence)
 	p.host.Record(history.Event{Kind: history.Told, Client: int32(p.ID), Op: checkers.ToldSometimes,
 		Path: sentence, OK: holds})
 }
