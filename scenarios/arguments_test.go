@@ -1,9 +1,11 @@
 package scenarios_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"zksim/recipes"
 	"zksim/scenarios"
 )
 
@@ -30,5 +32,19 @@ func TestWrongArgumentsAreTold(t *testing.T) {
 		if !strings.Contains(f.fatal, "panic: "+want) {
 			t.Errorf("no %q in %s", want, f.fatal)
 		}
+	}
+}
+
+func TestASemaphoreHasALease(t *testing.T) {
+	for _, n := range []int{0, -1} {
+		want := fmt.Sprintf("the semaphore of scenario mine/semaphore has %d leases, expected 1 or more", n)
+		func() {
+			defer func() {
+				if said := recover(); said != want {
+					t.Errorf("it says %v, not %s", said, want)
+				}
+			}()
+			scenarios.Semaphore("mine/semaphore", n, func(*scenarios.Process) *recipes.Semaphore { return nil })
+		}()
 	}
 }

@@ -44,9 +44,9 @@ func RWLock[L workload.RWLocker](name string, newLock func(p *Process) L) Scenar
 	return workload.RWLocks(name, newLock)
 }
 
-// Semaphore is Lock for a semaphore with that many leases. It has Acquire and Release and may have TryAcquire, Lost and
-// Znodes: see [workload.Leaser]. Waiting while a lease is free shows only if holders stay until nothing else can
-// happen: docs/adopt.md has a test of that.
+// Semaphore is Lock for a semaphore with that many leases, at least 1. It has Acquire and Release and may have
+// TryAcquire, Lost and Znodes: see [workload.Leaser]. Waiting while a lease is free shows only if holders stay until
+// nothing else can happen: docs/adopt.md has a test of that.
 func Semaphore[S workload.Leaser](name string, leases int, newSemaphore func(p *Process) S) Scenario {
 	return workload.Semaphores(name, leases, newSemaphore)
 }

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"context"
+	"fmt"
 
 	"zksim/checkers"
 	"zksim/model/history"
@@ -42,8 +43,11 @@ func (s someLeaser) Release(ctx context.Context) error    { return s.release(ctx
 func (s someLeaser) tries() bool { return s.tryAcquire != nil }
 
 // Semaphores returns the scenario of a user's semaphore with that many leases: two clients more than there are leases
-// compete for them under every fault.
+// compete for them under every fault. It panics if there is no lease.
 func Semaphores[L Leaser](name string, leases int, newSemaphore func(p *engine.Process) L) engine.Scenario {
+	if leases < 1 {
+		panic(fmt.Sprintf("the semaphore of scenario %s has %d leases, expected 1 or more", name, leases))
+	}
 	s := preset(name, "a semaphore under every fault", 2)
 	s.Program = leaseRounds(byTurns, func(p *engine.Process) FullLeaser { return leaserOf(p, newSemaphore(p)) })
 	s.Checkers = LeaseCheckers(leases)
