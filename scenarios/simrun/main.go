@@ -219,10 +219,15 @@ func inGoroutine(f func() (int, error)) (code int, err error) {
 	return code, err
 }
 
-// listen returns a context that is done at the first signal to end. The second signal ends the program at once.
+// oneEnd is for how long further signals say the same as the first: timeout(1) sends its signal twice, to the command
+// and to the group of processes that the command is in.
+const oneEnd = 500 * time.Millisecond
+
+// listen returns a context that is done at the first signal to end. The next signal ends the program at once, unless it
+// comes together with the first.
 func listen(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() { time.AfterFunc(oneEnd, stop) })
 	return ctx, stop
 }
 
