@@ -88,7 +88,8 @@ func (r *record) untold(t T, found *engine.Result, where string, schedule *engin
 	t.Fatalf("%s", b.String())
 }
 
-// replayed tells a run with the violation that was found, if one of several replays has it, else "".
+// replayed tells a run with the violation that was found, if one of several replays has it, else "". Nothing can be
+// told of a run whose code ends its process even where the run stops before that.
 func (r *record) replayed(found *engine.Result, schedule engine.Schedule) string {
 	if found.Hung {
 		return ""
@@ -96,7 +97,7 @@ func (r *record) replayed(found *engine.Result, schedule engine.Schedule) string
 	schedule.Again = engine.Repeats{Of: engine.Repetitions} // tries
 	f, err := pipeline.Trace(r.s, schedule)
 	var b strings.Builder
-	if err != nil || !schedule.Shown(f.Verdict) || reports.WriteGist(&b, f) != nil {
+	if err != nil || !schedule.Shown(f.Verdict) || len(f.Trace.Steps) == 0 || reports.WriteGist(&b, f) != nil {
 		return ""
 	}
 	lines := strings.SplitAfter(b.String(), "\n")
