@@ -1,6 +1,7 @@
 package prove
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -167,10 +168,15 @@ func (c *Certificate) Write(w io.Writer) error {
 // maxCertificate limits the size of a certificate's file.
 const maxCertificate = 16 << 20
 
-// ReadCertificate reads what Write has written.
+// ReadCertificate reads what Write has written, apart from white space. Of a field that is there twice, or under a name
+// that differs in case, people and other programs may read what is not verified.
 func ReadCertificate(r io.Reader) (Certificate, error) {
 	var c Certificate
-	d := json.NewDecoder(io.LimitReader(r, maxCertificate))
+	text, err := io.ReadAll(io.LimitReader(r, maxCertificate))
+	if err != nil {
+		return c, err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
 		return c, fmt.Errorf("a certificate is a JSON object as the command prove -cert writes it: %w", err)
@@ -181,7 +187,27 @@ func ReadCertificate(r io.Reader) (Certificate, error) {
 	if c.Format != certificateFormat {
 		return c, fmt.Errorf("the format of a certificate is %q, not %.60q", certificateFormat, c.Format)
 	}
+	var got, want, again bytes.Buffer
+	if err := errors.Join(json.Compact(&got, text), c.Write(&again), json.Compact(&want, again.Bytes())); err != nil {
+		return c, err
+	}
+	if i := differ(got.Bytes(), want.Bytes()); i >= 0 {
+		return c, fmt.Errorf("a certificate has each field once, as the command prove -cert writes it: %.60q, not %.60q",
+			want.Bytes()[i:], got.Bytes()[i:])
+	}
 	return c, nil
+}
+
+// differ returns where two texts begin to differ, and -1 if they are the same.
+func differ(a, b []byte) int {
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	if i == len(a) && i == len(b) {
+		return -1
+	}
+	return i
 }
 
 // Scope returns the scope that the claim is about, with its scenario taken from a list.

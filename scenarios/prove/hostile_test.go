@@ -271,6 +271,31 @@ func TestALimitedSearchContradictsACertificateByItsLevels(t *testing.T) {
 	}
 }
 
+// What a reader of the file takes for the scope is what is verified.
+func TestACertificateSaysEachThingOnce(t *testing.T) {
+	c := certify(t, about(t, "lock/lock", "", 0), Options{Reductions: Every}).Certificate
+	var b bytes.Buffer
+	if err := c.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadCertificate(strings.NewReader(strings.ReplaceAll(b.String(), "\n", "\r\n\t"))); err != nil {
+		t.Error(err)
+	}
+	for was, is := range map[string]string{
+		`"most": 0`:     `"most": 3, "Most": 0`,
+		`"scenario": "`: `"scenario": "queue/queue", "scenario": "`,
+		`"servers": 1`:  `"servers": 1, "Servers": 1`,
+		`"ticks": 0`:    `"ticks": null`,
+		`"offline":`:    `"Offline":`,
+	} {
+		text := strings.Replace(b.String(), was, is, 1)
+		if _, err := ReadCertificate(strings.NewReader(text)); text == b.String() || err == nil ||
+			!strings.Contains(err.Error(), "has each field once") {
+			t.Errorf("%s: %v", is, err)
+		}
+	}
+}
+
 func TestHostileCertificates(t *testing.T) {
 	for _, x := range []struct{ text, want string }{
 		{"", "a certificate is a JSON object"},
