@@ -175,6 +175,28 @@ func TestClientsThatHaveAskedForNothingAreNotPlayed(t *testing.T) {
 	}
 }
 
+func TestStepsOfClientsThatARecordingDoesNotHaveAreLeftOut(t *testing.T) {
+	t.Parallel()
+	rec, _ := playedAgain(t, serve.Options{}, func(t *testing.T, e *serve.Ensemble) {
+		connect(t, e).Create("/a", nil, 0, open)
+	})
+	s, err := Scenario("recorded:x", rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Schedule(s, rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, who := range []string{"", "c", "c0", "c-1", "c99999999999999999999", "cnull"} {
+		other := *rec
+		other.Steps = append([]string{"ask " + who}, rec.Steps...)
+		if got, err := Schedule(s, &other); err != nil || !slices.Equal(got.Names, want.Names) {
+			t.Errorf("ask %s: %v, %q, expected %q", who, err, got.Names, want.Names)
+		}
+	}
+}
+
 func TestMoreClientsThanARecordingHasAskForNothing(t *testing.T) {
 	t.Parallel()
 	rec, _ := playedAgain(t, serve.Options{}, func(t *testing.T, e *serve.Ensemble) {

@@ -125,7 +125,8 @@ func strikesLibrary(w *sim.World, t sim.Transition) bool {
 // asked reports whether a step of the recording is that a client asks for something, and its code in this run has done
 // so. What happens next, as the end of the connection, may happen to that request.
 func asked(w *sim.World, name string) bool {
-	return strings.HasPrefix(name, "ask ") && w.Client(about(name)).Calling()
+	c := w.Client(about(name)) // nil if a file has a step of a client that has asked for nothing
+	return c != nil && strings.HasPrefix(name, "ask ") && c.Calling()
 }
 
 // lead returns a step that may lead to one that is not possible yet: the client's code goes on, it connects, its
