@@ -1,10 +1,10 @@
 package simrun
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -42,7 +42,13 @@ func explainHistory(ctx context.Context, a *app, args []string) (int, error) {
 	if c.runs < 1 {
 		return 0, fmt.Errorf("-runs is at least 1, not %d", c.runs)
 	}
-	if err := oneOrThree(cmp.Or(c.nodes, 1)); err != nil {
+	nodes := 1 // unless the flag says otherwise
+	f.Visit(func(x *flag.Flag) {
+		if x.Name == "nodes" {
+			nodes = c.nodes
+		}
+	})
+	if err := oneOrThree(nodes); err != nil {
 		return 0, err
 	}
 	for _, read := range []string{fileIn(f.Arg(0), pipeline.HistoryFile), fileBeside(f.Arg(0))} {

@@ -363,6 +363,7 @@ func TestARecordedRunIsExplained(t *testing.T) {
 			"name of a scenario\n"},
 		{"explain -runs 0 alone.jsonl", "simrun explain: -runs is at least 1, not 0\n"},
 		{"explain -nodes 2 alone.jsonl", "simrun explain: -nodes is 1 or 3, not 2\n"},
+		{"explain -nodes 0 -run lock/lock alone.jsonl", "simrun explain: -nodes is 1 or 3, not 0\n"},
 		{"explain", "simrun explain: an argument is missing, expected FILE\n"},
 		{"explain -run lock/lock -o ./alone.jsonl alone.jsonl", "simrun explain: -o: ./alone.jsonl is the file to read, " +
 			"expected another one\n"},
