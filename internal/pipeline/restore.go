@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -24,10 +25,10 @@ func Restore(s *engine.Scenario, dir, where string) (*Failure, error) {
 		return nil, fmt.Errorf("%s is not a %s", file, reports.Format)
 	}
 	f := &Failure{Scenario: s}
-	if f.Full, err = ReadSchedule(filepath.Join(dir, fullFile)); err != nil {
+	if f.Full, err = restored(filepath.Join(dir, fullFile)); err != nil {
 		return nil, err
 	}
-	small, err := ReadSchedule(filepath.Join(dir, ScheduleFile))
+	small, err := restored(filepath.Join(dir, ScheduleFile))
 	if err != nil {
 		return nil, err
 	}
@@ -50,4 +51,17 @@ func Restore(s *engine.Scenario, dir, where string) (*Failure, error) {
 	f.Small.Cut = told.Cut
 	f.Small.Schedule.Notes = reports.Notes(f.Failure)
 	return f, nil
+}
+
+// restored reads a schedule of a folder. Whoever has copied the folder may have left anything, such as a pipe, there.
+func restored(file string) (engine.Schedule, error) {
+	text, err := files.Read(file)
+	if err != nil {
+		return engine.Schedule{}, err
+	}
+	s, err := engine.ParseSchedule(bytes.NewReader(text))
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", file, err)
+	}
+	return s, nil
 }
