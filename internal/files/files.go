@@ -55,12 +55,22 @@ func Save(dir, name string, write func(io.Writer) error) error {
 
 // Read reads a regular file. Others, such as a pipe, may never end.
 func Read(name string) ([]byte, error) {
+	f, err := Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// Open opens a regular file to be read. To open a pipe may take forever.
+func Open(name string) (*os.File, error) {
 	if info, err := os.Stat(name); err != nil {
 		return nil, err
 	} else if !info.IsDir() && !info.Mode().IsRegular() { // a folder fails at the read
 		return nil, fmt.Errorf("%s is no regular file", name)
 	}
-	return os.ReadFile(name)
+	return os.Open(name)
 }
 
 // Remove removes a file, if there is one.

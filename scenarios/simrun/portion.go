@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -128,7 +127,7 @@ func (c *mergeFlags) portions(ctx context.Context, a *app, parts *parts) (int, e
 	var all []*prove.PortionReader
 	frontier := "" // of the portions so far
 	for _, p := range parts.list {
-		f, err := os.Open(filepath.Join(p.dir, portionName))
+		f, err := files.Open(filepath.Join(p.dir, portionName))
 		if errors.Is(err, fs.ErrNotExist) && p.Unended != "" {
 			continue // as readParts has noted
 		}

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"zksim/scenarios/engine"
@@ -77,6 +78,18 @@ func TestPortionsOfOneScopeMergeToTheWhole(t *testing.T) {
 		if r := simrun(t, strings.Fields(args)...); r.code != exitUsage || !strings.Contains(r.err, want) {
 			t.Errorf("%s: %+v, expected %s", args, r, want)
 		}
+	}
+}
+
+func TestAPipeIsNoPortion(t *testing.T) {
+	t.Chdir(t.TempDir())
+	portions(t, 2, "lock/lock", "-most", "0")
+	if err := errors.Join(os.Remove("parts/2/portion"), syscall.Mkfifo("parts/2/portion", 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if r := simrun(t, "merge", "parts"); r.code != exitUsage ||
+		!strings.Contains(r.err, "parts/2/portion is no regular file") {
+		t.Errorf("%+v", r)
 	}
 }
 
