@@ -272,12 +272,13 @@ func TestManyGoroutinesThatCallAtOnceDoNoHarm(t *testing.T) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	s := leaving(2, func(p *Process) {
+		conn, env := p.Conn, p.Env // the next run makes p anew
 		for range 20 {
-			wg.Go(func() { p.Conn.Set("/", nil, -1) })
-			wg.Go(func() { p.Env.UUID() })
-			wg.Go(func() { p.Env.Go("x", func() {}) })
-			wg.Go(p.Conn.Close)
-			p.Conn.Exists("/")
+			wg.Go(func() { conn.Set("/", nil, -1) })
+			wg.Go(func() { env.UUID() })
+			wg.Go(func() { env.Go("x", func() {}) })
+			wg.Go(conn.Close)
+			conn.Exists("/")
 		}
 	})
 	for seed := range uint64(20) {

@@ -47,7 +47,7 @@ type Variant struct {
 	Interval float64
 	// Timing of the simulation; zero is sim.DefaultTiming.
 	Timing sim.Timing
-	// Events returns how many events are measured: clients that go on, 1 or more. 1 or more.
+	// Events returns how many events are measured: clients that go on, 1 or more.
 	Events func(clients int) int
 }
 
