@@ -192,20 +192,20 @@ func ReadCertificate(r io.Reader) (Certificate, error) {
 		return c, err
 	}
 	if i := differ(got.Bytes(), want.Bytes()); i >= 0 {
-		return c, fmt.Errorf("a certificate has each field once, as the command prove -cert writes it: %.60q, not %.60q",
-			want.Bytes()[i:], got.Bytes()[i:])
+		return c, fmt.Errorf("a certificate has each field once, in the order in which prove -cert writes them: %.60q, "+
+			"not %.60q", want.Bytes()[i:], got.Bytes()[i:])
 	}
 	return c, nil
 }
 
 // differ returns where two texts begin to differ, and -1 if they are the same.
 func differ(a, b []byte) int {
+	if bytes.Equal(a, b) {
+		return -1
+	}
 	i := 0
 	for i < min(len(a), len(b)) && a[i] == b[i] {
 		i++
-	}
-	if i == len(a) && i == len(b) {
-		return -1
 	}
 	return i
 }
