@@ -48,6 +48,14 @@ func TestHiddenAlwaysNil(t *testing.T) {
 	once(t, func(c *zktest.Cluster) { c.Always("it is there", nil) })
 }
 
+func TestHiddenAlwaysWordless(t *testing.T) {
+	once(t, func(c *zktest.Cluster) { c.Always("", func() bool { return true }) })
+}
+
+func TestHiddenAlwaysSometimes(t *testing.T) {
+	once(t, func(c *zktest.Cluster) { c.Sometimes("", true) })
+}
+
 // TestAPromiseIsAskedByAFunctionThatReturns has functions that do not. One that waits for a channel ended the run as if
 // it held, others took the time of the test.
 func TestAPromiseIsAskedByAFunctionThatReturns(t *testing.T) {
@@ -57,11 +65,13 @@ func TestAPromiseIsAskedByAFunctionThatReturns(t *testing.T) {
 		mutex = waits
 	}
 	for name, want := range map[string]string{ // order-free: tests of their own
-		"Channel": waits,
-		"Sleeps":  waits,
-		"Mutex":   mutex,
-		"Skips":   `"it is there" is asked by a function that ends its goroutine, as t.Fatal and t.Skip do`,
-		"Nil":     `Always("it is there", nil), expected a function that says whether it holds`,
+		"Channel":   waits,
+		"Sleeps":    waits,
+		"Mutex":     mutex,
+		"Skips":     `"it is there" is asked by a function that ends its goroutine, as t.Fatal and t.Skip do`,
+		"Nil":       `Always("it is there", ...), expected a sentence, and a function that says whether it holds`,
+		"Wordless":  `Always("", ...), expected a sentence, and a function that says whether it holds`,
+		"Sometimes": `Sometimes("", ...), expected a sentence that says what must hold`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			schedule := filepath.Join(t.TempDir(), "schedule.txt") // a replay is not shrunk, which takes long for the mutex

@@ -220,8 +220,9 @@ func (c *Cluster) port(network, address string) (int, error) {
 // writes it after a time.Sleep or a timer: the race detector does not know that the function returned before time
 // passed.
 func (c *Cluster) Always(sentence string, holds func() bool) {
-	if holds == nil {
-		c.fail(fmt.Sprintf("zktest: Always(%q, nil), expected a function that says whether it holds", sentence))
+	if sentence == "" || holds == nil {
+		c.fail(fmt.Sprintf("zktest: Always(%q, ...), expected a sentence, and a function that says whether it holds",
+			sentence))
 		return
 	}
 	c.mu.Lock()
@@ -232,6 +233,10 @@ func (c *Cluster) Always(sentence string, holds func() bool) {
 // Sometimes records whether a condition holds at this place. It must hold there in at least one run: if no run has
 // that, the test fails.
 func (c *Cluster) Sometimes(sentence string, holds bool) {
+	if sentence == "" {
+		c.fail(`zktest: Sometimes("", ...), expected a sentence that says what must hold`)
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.told = append(c.told, history.Event{Kind: history.Told, Op: checkers.ToldSometimes, Path: sentence, OK: holds})
