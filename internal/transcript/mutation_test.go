@@ -68,8 +68,8 @@ var mutations = []struct {
 	},
 	{
 		"events not filtered by READ", "watch.go",
-		"if a.allows(zk.PermRead, c.Auth) {",
-		"if a.allows(zk.PermRead, c.Auth) || true {",
+		"if s.Like == ZooKeeper36 || a.allows(zk.PermRead, c.Auth) {",
+		"if s.Like == ZooKeeper36 || a.allows(zk.PermRead, c.Auth) || true {",
 	},
 	{
 		"catch-up fires for what the client has seen", "watch.go",
