@@ -122,7 +122,8 @@ func TestMalformedSchedulesAreRefusedWithWhatWasExpected(t *testing.T) {
 		{head + "servers -1\n", `line 3: servers is a number from 1 to 9, not "-1"`},
 		{head + "servers\n", `line 3: servers is a number from 1 to 9, not ""`},
 		{head + "like\n", `line 3: the server is zookeeper, keeper, zookeeper-3.9 or zookeeper-3.6, not ""`},
-		{head + "like " + long + "\n", `zookeeper, keeper, zookeeper-3.9 or zookeeper-3.6, not "` + long[:60] + `"`},
+		{head + "like " + long + "\n", `line 3: the server is zookeeper, keeper, zookeeper-3.9 or zookeeper-3.6, not "` +
+			long[:60] + `"`},
 		{head + "like keeper\nlike keeper\n", `line 4: the header has like twice`},
 		{head + "clients 1\n", `line 3: clients is a number from 2 to 64, not "1"`},
 		{head + "clients 2\nclients 2\n", `line 4: the header has clients twice`},
