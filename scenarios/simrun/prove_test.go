@@ -128,7 +128,12 @@ func TestProveRefusesWrongInputInOneLine(t *testing.T) {
 	if err := syscall.Mkfifo("pipe", 0o600); err != nil {
 		t.Fatal(err)
 	}
-	write(t, "other", `{"format": "zksim certificate 10", "scenario": "lock/none"}`)
+	var other bytes.Buffer
+	c := prove.Certificate{Format: "zksim certificate 10", Claim: prove.Claim{Scenario: "lock/none"}}
+	if err := c.Write(&other); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "other", other.String())
 	for _, x := range []struct{ args, want string }{
 		{"-run lock/none", `-run: no scenario matches "lock/none"`},
 		{"-run ^test/fails$ -symmetry", "-symmetry: no scenario says which clients are alike, expected one with "},

@@ -3,7 +3,6 @@
 package zktest_test
 
 import (
-	"io"
 	"log"
 	"net"
 	"os"
@@ -11,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -182,40 +180,6 @@ func TestARunHasSaidOnlyWhatItHas(t *testing.T) {
 	for range 5 { // else it depends on which of two pipes is read first
 		expect(t, runHidden(t, t.TempDir(), "TestHiddenExitAfterTalk", "-zksim.seeds", "1-100"),
 			"status 0, as os.Exit and log.Fatal do: it has said nothing\n", "seed 12", "2 of 2 identical")
-	}
-}
-
-// TestHiddenExitAtTimes ends its process in one of four runs, and in each that stops before its end.
-func TestHiddenExitAtTimes(t *testing.T) {
-	hidden(t)
-	zktest.Run(t, func(c *zktest.Cluster) {
-		var over atomic.Bool
-		go func() {
-			<-t.Context().Done()
-			if !over.Load() {
-				os.Exit(5)
-			}
-		}()
-		conn := c.Connect()
-		conn.Exists("/x")
-		conn.Exists("/y")
-		f, err := os.OpenFile("runs", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			panic(err)
-		}
-		defer f.Close()
-		f.WriteString(".")
-		runs, _ := f.Seek(0, io.SeekCurrent)
-		over.Store(runs%4 != 0)
-	}, zktest.Faults("disconnect=1"), zktest.Servers(1))
-}
-
-// TestStepsAreToldOfARunThatCannotBe has the steps of the run that was found in place of a story without any.
-func TestStepsAreToldOfARunThatCannotBe(t *testing.T) {
-	out := runHidden(t, t.TempDir(), "TestHiddenExitAtTimes", "-zksim.seeds", "1-20")
-	expect(t, out, "of 10 replays; ", " connect c1 s1\n")
-	if strings.Contains(out, "of 0 steps") {
-		t.Errorf("a story without steps: %s", out)
 	}
 }
 
