@@ -138,8 +138,10 @@ func WriteReport(dir string, f *reports.Failure) error {
 }
 
 // ReadSchedule reads a schedule from a file. Its errors name the file.
-func ReadSchedule(file string) (engine.Schedule, error) {
-	in, err := os.Open(file)
+func ReadSchedule(file string) (engine.Schedule, error) { return readSchedule(file, os.Open) }
+
+func readSchedule(file string, open func(string) (*os.File, error)) (engine.Schedule, error) {
+	in, err := open(file)
 	if err != nil {
 		return engine.Schedule{}, err
 	}

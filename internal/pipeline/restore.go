@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -25,10 +24,11 @@ func Restore(s *engine.Scenario, dir, where string) (*Failure, error) {
 		return nil, fmt.Errorf("%s is not a %s", file, reports.Format)
 	}
 	f := &Failure{Scenario: s}
-	if f.Full, err = restored(filepath.Join(dir, fullFile)); err != nil {
+	// Whoever has copied the folder may have left anything, such as a pipe, there: only regular files are opened.
+	if f.Full, err = readSchedule(filepath.Join(dir, fullFile), files.Open); err != nil {
 		return nil, err
 	}
-	small, err := restored(filepath.Join(dir, ScheduleFile))
+	small, err := readSchedule(filepath.Join(dir, ScheduleFile), files.Open)
 	if err != nil {
 		return nil, err
 	}
@@ -51,17 +51,4 @@ func Restore(s *engine.Scenario, dir, where string) (*Failure, error) {
 	f.Small.Cut = told.Cut
 	f.Small.Schedule.Notes = reports.Notes(f.Failure)
 	return f, nil
-}
-
-// restored reads a schedule of a folder. Whoever has copied the folder may have left anything, such as a pipe, there.
-func restored(file string) (engine.Schedule, error) {
-	text, err := files.Read(file)
-	if err != nil {
-		return engine.Schedule{}, err
-	}
-	s, err := engine.ParseSchedule(bytes.NewReader(text))
-	if err != nil {
-		return s, fmt.Errorf("%s: %w", file, err)
-	}
-	return s, nil
 }
