@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-zookeeper/zk"
 
+	"zksim/internal/files"
 	"zksim/model/history"
 )
 
@@ -48,15 +49,19 @@ reading:
 	for lines.Scan() {
 		var x record
 		var odd *json.UnmarshalTypeError // such as a number that is too large
-		err := json.Unmarshal(lines.Bytes(), &x)
+		err := files.Unmarshal(lines.Bytes(), &x)
 		switch {
+		case ended && x.Kind == "recording":
+			break reading
+		case x.Kind == "recording":
+			err = errors.New(`expected the end of the history, {"kind":"end",...}, before a recording`)
 		case errors.As(err, &odd) && odd.Field != "":
 			field := odd.Field[strings.LastIndexByte(odd.Field, '.')+1:]
 			err = fmt.Errorf("in %q there is the %s, expected one of type %v", field, odd.Value, odd.Type)
-		case err != nil || x.Kind == "":
+		case x.Kind == "":
 			err = fmt.Errorf("a history has an object with a \"kind\" in each line, not %.60q", lines.Text())
-		case ended && x.Kind == "recording":
-			break reading
+		case err != nil:
+			err = errors.New(strings.TrimPrefix(err.Error(), "json: "))
 		case ended:
 			err = errors.New("expected nothing behind the end of the history")
 		case x.Kind != endKind:

@@ -88,6 +88,8 @@ func TestAnOddFieldOfAHistoryIsNamed(t *testing.T) {
 		`{"kind":"call","step":99999999999}`: `line 1: in "step" there is the number 99999999999, expected one of type int32`,
 		`{"kind":["call"]}`:                  `line 1: in "kind" there is the array, expected one of type string`,
 		`[1]`:                                `line 1: a history has an object with a "kind" in each line, not "[1]"`,
+		`{"kind":"call","pauh":"/a"}`:        `line 1: unknown field "pauh"`,
+		`{"kind":"call"} {"kind":"call"}`:    `line 1: there is more behind it`,
 	} {
 		if _, err := ReadHistory(strings.NewReader(line)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, expected %s", line, err, want)

@@ -1,7 +1,9 @@
-// Package files writes files whole or not at all.
+// Package files writes files whole or not at all, and reads JSON without losing a field.
 package files
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -71,6 +73,20 @@ func Open(name string) (*os.File, error) {
 		return nil, fmt.Errorf("%s is no regular file", name)
 	}
 	return os.Open(name)
+}
+
+// Unmarshal reads the one JSON value of a text into x. A field that x does not have is an error: its value would be
+// lost, and the field that was meant would be empty.
+func Unmarshal(text []byte, x any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(x); err != nil {
+		return err
+	}
+	if len(bytes.TrimSpace(text[d.InputOffset():])) > 0 {
+		return errors.New("there is more behind it")
+	}
+	return nil
 }
 
 // Remove removes a file, if there is one.

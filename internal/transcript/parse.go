@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"zksim/internal/files"
 	"zksim/model"
 )
 
@@ -66,13 +67,8 @@ func decode(line []byte, into any) error {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return errors.New("empty line, want a JSON object")
 	}
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
+	if err := files.Unmarshal(line, into); err != nil {
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("more than one JSON value")
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"zksim/checkers"
 	"zksim/faults"
 	"zksim/internal/edit"
+	"zksim/internal/files"
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/scenarios/engine"
@@ -176,13 +177,8 @@ func ReadCertificate(r io.Reader) (Certificate, error) {
 	if err != nil {
 		return c, err
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&c); err != nil {
+	if err := files.Unmarshal(text, &c); err != nil {
 		return c, fmt.Errorf("a certificate is a JSON object as the command prove -cert writes it: %w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return c, errors.New("a certificate is one JSON object; there is more behind it")
 	}
 	if c.Format != certificateFormat {
 		return c, fmt.Errorf("the format of a certificate is %q, not %.60q", certificateFormat, c.Format)

@@ -78,6 +78,8 @@ func TestARecordingThatWasEditedIsRefused(t *testing.T) {
 		`{"kind":"session","session":"x","number":1}`:                "expected a number as 0x1001",
 		`{"kind":"session","session":"0x1","number":0}`:              "and a client from 1 on",
 		`{"kind":"session","session":"0x1","number":1,"away":"far"}`: `expected "may come back" or "gone"`,
+		`{"kind":"requests"}`:                                        `called "requests", expected one of recording, `,
+		`{"kind":"step","nmae":"tick"}`:                              `unknown field "nmae"`,
 	} {
 		h, err := reports.ReadHistory(strings.NewReader(head + line))
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"zksim/internal/files"
 	"zksim/internal/judge"
 	"zksim/model"
 	"zksim/model/history"
@@ -46,6 +47,10 @@ type Asked struct {
 
 // recordingFormat is in the first line that a recording adds to a history.
 const recordingFormat = "zksim recording 5"
+
+// recordKinds are the kinds of lines of a recording, without the last one. The first is that of the first line.
+var recordKinds = []string{"recording", "request", "step", "violation", "before", "session", "rule", "asked",
+	"reported"}
 
 // recordLine is a line of a recording.
 type recordLine struct {
@@ -134,14 +139,16 @@ func eachLine(r io.Reader, add func(*recordLine) error) error {
 	lines, ended, line := 0, false, 1      // lines counts the lines of the recording
 	for ; in.Scan(); line++ {
 		var l recordLine
-		err := json.Unmarshal(in.Bytes(), &l)
+		err := files.Unmarshal(in.Bytes(), &l)
 		switch {
+		case lines == 0 && l.Kind != "" && l.Kind != "recording":
+			continue
 		case err != nil:
 			err = fmt.Errorf("%w, expected a JSON object", err)
-		case lines == 0 && l.Kind != "recording":
-			continue
 		case ended:
 			err = errors.New("expected nothing behind the end of the recording")
+		case l.Kind != "end" && !slices.Contains(recordKinds, l.Kind):
+			err = fmt.Errorf("no kind of line is called %.60q, expected one of %s", l.Kind, strings.Join(recordKinds, ", "))
 		case l.Kind != "end":
 			lines++
 			err = add(&l)

@@ -1,7 +1,6 @@
 package simrun
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -256,13 +255,8 @@ func readStrictly(name, format string, x interface{ check() error }) error {
 	if err != nil {
 		return err
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err = d.Decode(x); err == nil {
+	if err = files.Unmarshal(text, x); err == nil {
 		err = x.check()
-	}
-	if err == nil && len(bytes.TrimSpace(text[d.InputOffset():])) > 0 {
-		err = errors.New("there is more behind it")
 	}
 	if err != nil {
 		return fmt.Errorf("%s is not a %s: %w", name, format, err)
