@@ -200,14 +200,18 @@ func (c *proveFlags) listObligations(
 	return exitHeld, nil
 }
 
-// provePart proves the obligations of a part, one after the other, in the order of the list.
+// provePart proves the obligations of a part, one after the other, in the order of the list. It refuses a list with one
+// that cannot be proved, also if that is in another part, because a merge needs all parts.
 func (c *proveFlags) provePart(
 	ctx context.Context, a *app, list *obligationsFile, part shard.Part, kind *regexp.Regexp, o prove.Options,
 ) (int, error) {
 	var mine []prove.Obligation
 	var names []string
 	k := 0
-	for _, x := range list.Obligations {
+	for i, x := range list.Obligations {
+		if _, err := x.Scope(a.all); err != nil {
+			return 0, fmt.Errorf("%s: number %d: %w", c.obligations, i+1, err)
+		}
 		if !kind.MatchString(x.Kind) {
 			continue
 		}

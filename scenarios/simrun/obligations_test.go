@@ -202,7 +202,7 @@ func TestAListThatIsNoListOfProofsIsRefused(t *testing.T) {
 		}
 	}
 	write(t, "bad.json", strings.Replace(string(list), `"most":2`, `"most":9`, 1))
-	r := simrun(t, "prove", "-obligations", "bad.json", "-shard", "1/1", "-kind", "usual")
+	r := simrun(t, "prove", "-obligations", "bad.json", "-shard", "1/1", "-kind", "elections")
 	if r.code != exitUsage || !strings.Contains(r.err, "at most 9 of disconnect=2 is no claim of a search") {
 		t.Errorf("%+v", r)
 	}
