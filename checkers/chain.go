@@ -21,6 +21,8 @@ type Link struct {
 	Became string   // the session state that it was told of after that; may be empty
 	Circle bool     // the client that has what it waits for was named before
 	Calls  []string // as in history.Waiting
+
+	leads int // the index of the path that the next one has
 }
 
 // Chain returns who holds everybody up in a run that has come to rest. It begins with a client that waits. Each next
@@ -32,7 +34,8 @@ func Chain(h *history.History) (chain []Link) {
 	}
 	for x := cause(h); ; {
 		l := linkOf(h, x)
-		next := slices.IndexFunc(h.Waiting, func(y history.Waiting) bool { return y.Client == whoHas(h, x) })
+		owner, _ := whoHas(h, x)
+		next := slices.IndexFunc(h.Waiting, func(y history.Waiting) bool { return y.Client == owner })
 		l.Circle = next >= 0 && slices.ContainsFunc(chain, func(y Link) bool { return y.Client == h.Waiting[next].Client })
 		chain = append(chain, l)
 		if next < 0 || l.Circle || h.Waiting[next].Client == l.Client {
@@ -48,7 +51,8 @@ func Behind(h *history.History, chain []Link) (behind []Link) {
 	for seen := slices.Clone(chain); len(seen) > 0; {
 		k := slices.IndexFunc(h.Waiting, func(x history.Waiting) bool {
 			known := func(l Link) bool { return l.Client == x.Client }
-			return whoHas(h, x) == seen[0].Client && !slices.ContainsFunc(seen, known)
+			owner, _ := whoHas(h, x)
+			return owner == seen[0].Client && !slices.ContainsFunc(seen, known)
 		})
 		if k < 0 {
 			break
@@ -61,6 +65,7 @@ func Behind(h *history.History, chain []Link) (behind []Link) {
 
 func linkOf(h *history.History, x history.Waiting) Link {
 	l := Link{Client: x.Client, Task: x.Where, Paths: x.Paths, Calls: x.Calls}
+	_, l.leads = whoHas(h, x)
 	for _, p := range x.Paths {
 		l.States = append(l.States, state(h, p, x.Client))
 	}
@@ -179,14 +184,19 @@ func callOf(h *history.History, x history.Waiting) string {
 	return ""
 }
 
-// whoHas returns the client that has what another waits for; 0 if there is none.
-func whoHas(h *history.History, x history.Waiting) (owner int32) {
-	for _, p := range x.Paths {
-		if i := slices.IndexFunc(h.Tree, func(n history.Node) bool { return n.Path == p }); i >= 0 && h.Known[p] {
-			owner = h.Sessions[h.Tree[i].Owner]
+// whoHas returns the client that has what another waits for, and the index of that path; 0 if there is none. A client
+// that also watches what it has itself, to learn that it is lost, waits for others.
+func whoHas(h *history.History, x history.Waiting) (owner int32, path int) {
+	for k, p := range x.Paths {
+		i := slices.IndexFunc(h.Tree, func(n history.Node) bool { return n.Path == p })
+		if i < 0 || !h.Known[p] {
+			continue
+		}
+		if has := h.Sessions[h.Tree[i].Owner]; owner == 0 || has != x.Client {
+			owner, path = has, k
 		}
 	}
-	return owner
+	return owner, path
 }
 
 // missed says when a znode that nobody has was last changed, and when a client left its watch there: once with steps
@@ -249,8 +259,8 @@ func sentence(chain []Link) string {
 		case len(l.Paths) > 0:
 			var waits []string
 			for k, p := range l.Paths {
-				if waits = append(waits, p+", "+l.States[k]); i > 0 {
-					break
+				if i == 0 || k == l.leads {
+					waits = append(waits, p+", "+l.States[k])
 				}
 			}
 			fmt.Fprintf(&b, "c%d waits for %s", l.Client, strings.Join(waits, ", and for "))

@@ -73,6 +73,20 @@ func TestQuiescenceNamesWhoHoldsOthersUp(t *testing.T) {
 			Known /l/b
 			Open s12 c2
 			Open s11 c1`, event: -1, message: "c1 waits for /l/a, which c2 has; c2 waits for /l/b, which c1 has: a circle"},
+		{name: "a circle of clients that watch what they have, too", text: `
+			Waiting c1 /l/a /l/b
+			Waiting c2 /l/b /l/a
+			Waiting c3 /l/c /l/b
+			Znode /l/a s11
+			Znode /l/b s12
+			Znode /l/c s13
+			Known /l/a
+			Known /l/b
+			Known /l/c
+			Open s11 c1
+			Open s12 c2
+			Open s13 c3`, event: -1, message: "c1 waits for /l/a, which it has itself, and for /l/b, which c2 has; " +
+			"c2 waits for /l/a, which c1 has: a circle"},
 		{name: "a program, rather than what may have nothing to do but wait", text: `
 			Waiting c1/keeper /d
 			Waiting c1 /l/a
