@@ -338,6 +338,16 @@ func (p Plan) SwarmInto(q Plan, servers int, random func() uint64) Plan {
 // OfSeveral reports whether the fault happens to ensembles. Plans of runs with one server have no such fault.
 func (r Rule) OfSeveral() bool { return Table[find(r.Fault)].ensemble }
 
+// Initial returns the initial faults of p, which no step of a run shows.
+func (p Plan) Initial() (list []string) {
+	for _, r := range p {
+		if Table[find(r.Fault)].initial {
+			list = append(list, r.String())
+		}
+	}
+	return list
+}
+
 // Prepare applies the initial faults of p to a world that was just reset. The
 // znodes must exist.
 func (p Plan) Prepare(w *sim.World) {

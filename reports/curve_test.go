@@ -44,7 +44,7 @@ func TestThePageDrawsTheChanceOfFailure(t *testing.T) {
 	f.Report.Why = &history.Futures{Of: 30, Failed: []int{20, 30}}
 	f.Report.Why.Decide([]string{"a"})
 	if page := render(t, f); strings.Contains(page, "decides:") ||
-		!strings.Contains(page, ">no step decides it: 67% of all random runs without faults fail.</p>") {
+		!strings.Contains(page, ">no step decides it: 67% of all random runs with no more faults fail.</p>") {
 		t.Error("a step decides what fails anyway")
 	}
 	long := failure(5000, "x") // the step that decides is not among those shown

@@ -192,7 +192,7 @@ func digest(s string) string {
 // facts are the circumstances of the run.
 func facts(f *Failure) []fact {
 	r := &f.Report
-	var struck []string
+	struck := slices.Clone(f.Initial)
 	for i := range f.History.Events {
 		if e := &f.History.Events[i]; e.Kind == history.Fault {
 			struck = append(struck, fmt.Sprintf("%s (step %d)", e.Op, e.Step))

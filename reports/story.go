@@ -23,8 +23,9 @@ type Failure struct {
 	Verdict  checkers.Verdict
 	History  *history.History
 	Trace    *history.Trace
-	Search   []byte // porcupine's page, which differs from time to time; nil: none
-	Files    []File // beside the page, which links to them
+	Initial  []string // faults of the start, which are no steps
+	Search   []byte   // porcupine's page, which differs from time to time; nil: none
+	Files    []File   // beside the page, which links to them
 }
 
 // File is a file beside a page.

@@ -117,11 +117,11 @@ func Trace(s *engine.Scenario, schedule engine.Schedule) (*reports.Failure, erro
 		clients = result.History.Clients
 	}
 	f := &reports.Failure{Doc: s.Doc, Source: s.Notes().Source, Verdict: result.Verdict, History: result.History,
-		Trace: trace}
+		Trace: trace, Initial: schedule.Faults.Initial()}
 	f.Report = reports.Report{Format: reports.Format, Scenario: s.Name, Backend: "sim", Seed: schedule.Seed,
 		Servers: schedule.Servers, Clients: clients, Rounds: rounds, Faults: schedule.Faults.String(),
-		Steps: len(schedule.Names), Minimal: len(schedule.Names), Struck: reports.Struck(f.History),
-		Hash: fmt.Sprintf("%016x", result.Hash)}
+		Steps: len(schedule.Names), Minimal: len(schedule.Names),
+		Struck: slices.Insert(reports.Struck(f.History), 0, f.Initial...), Hash: fmt.Sprintf("%016x", result.Hash)}
 	if schedule.Like != model.ZooKeeper {
 		f.Report.Like = schedule.Like.String()
 	}

@@ -73,7 +73,7 @@ func (f *Futures) String() string {
 		}
 		return text
 	case f.Chance(0) >= commonplace:
-		return fmt.Sprintf("no step decides it: %s of all random runs without faults fail", Percent(f.Chance(0)))
+		return fmt.Sprintf("no step decides it: %s of all random runs with no more faults fail", Percent(f.Chance(0)))
 	case f.Cut:
 		return fmt.Sprintf("a step after step %d, up to which %s of the random futures fail: to look further took too long",
 			len(f.Failed)-1, Percent(f.Chance(len(f.Failed)-1)))

@@ -22,7 +22,7 @@ func TestTheStepThatDecides(t *testing.T) {
 			"serve c2"},
 		{[]int{1, 1, 1, 1, 30}, 4, "after tick, 100% of the random futures fail, before it 3%"},
 		{[]int{0, 9, 9, 18, 0}, 1, "after run c1, 30% of the random futures fail, before it 0%"},
-		{[]int{15, 0, 30}, 0, "no step decides it: 50% of all random runs without faults fail"},
+		{[]int{15, 0, 30}, 0, "no step decides it: 50% of all random runs with no more faults fail"},
 		{[]int{3, 3, 2}, 0, "no step raises the chance of failure, which is 10%"},
 		{[]int{0}, 0, "no step raises the chance of failure, which is 0%"},
 	} {

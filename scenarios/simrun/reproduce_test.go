@@ -220,3 +220,17 @@ func TestAViolationOnARealServerHasItsPage(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestAFaultOfTheStartIsNamed has numbers that end from the beginning: no step of the run says so.
+func TestAFaultOfTheStartIsNamed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := simrun(t, "check", "-v", "-run", "^lock/string-sequence$")
+	if !strings.Contains(r.out, " rounds, faults: sequence=2@path=/lock\n") ||
+		!strings.Contains(r.out, " of all random runs with no more faults fail\n") {
+		t.Errorf("%s", r.out)
+	}
+	pages, _ := filepath.Glob("out/lock.string-sequence/*/index.html")
+	if page, err := os.ReadFile(pages[0]); err != nil || strings.Count(string(page), "sequence=2@path=/lock") != 2 {
+		t.Errorf("the page does not say that it struck, %v", err)
+	}
+}
