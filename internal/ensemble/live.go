@@ -59,11 +59,11 @@ type LiveRun struct {
 // RunLive runs a scenario once on a real ensemble, and judges it with the same checkers. The znodes are made below a
 // folder in the root for this run, which is removed afterwards. Faults come first. When they are over, and all servers
 // serve, the history has its Calm, and the programs must end. A program that still waits when nothing more is said
-// counts as waiting forever. A program that goes on while no operation returns for Timeout counts as having given up.
-// The caller sets other limits by ctx. A checker that had nothing to judge makes the verdict unknown, unless it lacked
-// something that a real run may lack, such as a fault. A word that no checker knows is an error. A run that does
-// not come to its end after its folder was made, or hangs although ctx is done, returns an [*Aborted]; so does an
-// ensemble of ours that does not serve before that, or of which a server dies.
+// counts as waiting forever. A program that goes on while no operation returns for Timeout counts as having given up,
+// unless it sleeps for longer than half of that. The caller sets other limits by ctx. A checker that had nothing to
+// judge makes the verdict unknown, unless it lacked something that a real run may lack, such as a fault. A word that no
+// checker knows is an error. A run that does not come to its end after its folder was made, or hangs although ctx is
+// done, returns an [*Aborted]; so does an ensemble of ours that does not serve before that, or of which a server dies.
 func RunLive(ctx context.Context, s *engine.Scenario, o LiveOptions) (*LiveRun, error) {
 	x := newLiveRun(s, o)
 	ctx, end := alive(ctx, o.Ours)
@@ -209,7 +209,7 @@ type liveHost struct {
 	over    bool    // the history is complete: what programs still do is not recorded
 	objects int32
 	known   []func() []string
-	got     time.Time // when an operation last returned
+	got     time.Time // when an operation last returned, or when a program wakes from a long sleep
 	moments []moment
 	working int                  // programs that are in a step
 	main    sync.Map             // the ids of the goroutines in which programs began
@@ -257,7 +257,7 @@ func (h *liveHost) add(e history.Event) {
 	now := time.Now()
 	switch e.Kind {
 	case history.Return:
-		h.got = now
+		h.got = later(h.got, now)
 	case history.Session:
 		if h.present != nil {
 			h.present[connection{e.Client, e.Version}] = e.Session

@@ -39,6 +39,36 @@ func (t timed) Within(ctx context.Context, f func()) bool {
 
 // Sleep implements [recipes.Env].
 func (t timed) Sleep(ctx context.Context, d time.Duration) error {
+	if d > t.run.o.Timeout/2 {
+		defer t.run.host.asleep(time.Now().Add(d))()
+	}
+	return t.sleep(ctx, d)
+}
+
+// asleep records until when a program is not expected to go on, until the function that it returns is called.
+func (h *liveHost) asleep(due time.Time) (awake func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.got = later(h.got, due)
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if now := time.Now(); h.got.Equal(due) && now.Before(due) {
+			h.got = now
+		}
+	}
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// sleep is Sleep for timers, for which nobody has to wait.
+func (t timed) sleep(ctx context.Context, d time.Duration) error {
 	t.run.timer(1)
 	defer t.run.timer(-1)
 	due := time.Now().Add(d)
@@ -55,7 +85,7 @@ func (t timed) WithTimeout(ctx context.Context, d time.Duration) (context.Contex
 	inner, cancel := context.WithCancel(ctx)
 	go func() {
 		defer cancel()
-		if t.Sleep(inner, d) == nil {
+		if t.sleep(inner, d) == nil {
 			l.end(context.DeadlineExceeded)
 		} else if err := ctx.Err(); err != nil {
 			l.end(err)

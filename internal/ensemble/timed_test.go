@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"context"
 	"encoding/binary"
 	"net"
 	"runtime"
@@ -16,6 +17,7 @@ import (
 	"zksim/model"
 	"zksim/model/history"
 	"zksim/model/jute"
+	"zksim/recipes"
 )
 
 // sink is a connection that takes everything.
@@ -62,6 +64,41 @@ func TestAProgramMayLookWhetherAllIsStillWhileAnotherOneAsks(t *testing.T) {
 			t.Error("all is still while requests are on their way")
 		}
 	})
+}
+
+// Only an operation that returns shows that a program goes on, unless it has said for how long it sleeps.
+func TestALongSleepIsNoGivingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := &liveRun{host: &liveHost{}, o: LiveOptions{Timeout: time.Minute}}
+		begin, ctx := time.Now(), t.Context()
+		short, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		for _, s := range []struct {
+			ctx  context.Context
+			d    time.Duration
+			want time.Duration // since the beginning
+		}{{ctx, 20 * time.Second, 0}, {ctx, 3 * time.Minute, 200 * time.Second}, {short, time.Hour, 200 * time.Second}} {
+			timed{recipes.Env(plain{}), x}.Sleep(s.ctx, s.d)
+			if x.host.got.IsZero() != (s.want == 0) || s.want > 0 && x.host.got.Sub(begin) != s.want {
+				t.Errorf("after a sleep of %v: %v", s.d, x.host.got)
+			}
+		}
+	})
+}
+
+// plain sleeps.
+type plain struct{ recipes.Env }
+
+// Sleep implements [recipes.Env].
+//
+//zksim:ignore as on a real ensemble
+func (plain) Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // As in the simulator: a timer that fires at a bad moment catches some mutants, and the same moment hides others.
