@@ -37,9 +37,12 @@ import (
 //   - zk.ErrConnectionClosed says nothing about the outcome: the request may have been applied, may be applied a
 //     little later, or never. Nor does zk.ErrClosing, which may end a request that is under way when the connection
 //     is closed for good. Nor does the error of a failed write to the socket, which reaches the caller as it is: it
-//     is not one of the library's errors; errors.Is(err, syscall.EPIPE) recognizes the usual one.
+//     is not one of the library's errors. The usual one is syscall.EPIPE; where the process was stopped for a while
+//     it is a timeout. Each is a net.Error, but so is context.DeadlineExceeded.
 //   - zk.ErrNoServer means that the request was never sent. "unknown error: -127" means that a busy server has
 //     dropped it (THROTTLEDOP, which throttled_op_wait_time turns on): recipes send it again after 100 ms.
+//   - CreateTTL fails with "unknown error: -6" on servers without extendedTypesEnabled=true, which is not the default.
+//     Simulated servers have it, and so have those that simrun starts.
 //   - A request that is larger than a packet may be (1 MB, unless jute.maxbuffer says otherwise) makes the server
 //     close the connection. This looks like any other loss: recipes try again until their context is done.
 //     From 1.5 MB on the library itself returns zk.ErrShortBuffer. But if a multi fills its buffer of 1,572,864 bytes
