@@ -80,13 +80,12 @@ type RowFailure struct {
 	Reproduce []string `json:"reproduce,omitempty"`
 }
 
-// decided fills in which step decides. The kind of a step is its name without the client.
+// decided fills in which step decides.
 func (f *RowFailure) decided(w *history.Futures) {
 	if w == nil {
 		return
 	}
-	f.Decision = w.String()
-	f.Decides, _, _ = strings.Cut(w.Name, " ")
+	f.Decision, f.Decides = w.String(), w.Kind()
 }
 
 // NewRowFailure returns the row of a failure whose page exists.

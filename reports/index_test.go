@@ -130,7 +130,8 @@ func TestFailuresAreGroupedByCheckerAndDecidingStep(t *testing.T) {
 		failed("c", "caught", "herd", nil), failed("d", "caught", "tree", decided("lose-reply c2")),
 		failed("e", "caught", "tree", decided("calm")), failed("f", "caught", "herd", &history.Futures{Of: 10,
 			Failed: []int{5, 5}}),
-		{Scenario: "g", Status: "held"},
+		{Scenario: "g", Status: "held"}, failed("h", "caught", "tree", &history.Futures{Of: 10, Failed: []int{0, 0},
+			Cut: true}),
 	}
 	var got []string
 	for _, g := range groups(list) {
@@ -140,8 +141,8 @@ func TestFailuresAreGroupedByCheckerAndDecidingStep(t *testing.T) {
 		}
 		got = append(got, g.Checker+" "+g.Step()+":"+names)
 	}
-	want := []string{"belief decided by expire: b", "tree decided by lose-reply: a d", "tree decided by calm: e",
-		"herd the step that decides was not looked for: c", "herd decided by no single step: f"}
+	want := []string{"belief decided by expire: b", "tree decided by lose-reply: a d", "tree decided by a later step: h",
+		"tree decided by calm: e", "herd the step that decides was not looked for: c", "herd decided by no single step: f"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

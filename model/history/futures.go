@@ -3,6 +3,7 @@ package history
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Futures has, for each step of a failing run, how many random futures that begin after it fail in the same way.
@@ -49,6 +50,16 @@ func (f *Futures) Decide(names []string) {
 	if 0 < since && since < f.Step {
 		f.Since, f.SinceName = since, names[since-1]
 	}
+}
+
+// Kind is the kind of the step that decides, its name without the client, such as lose-reply. It is "" if no single
+// step decides, and "a later step" if one does that was not come to.
+func (f *Futures) Kind() string {
+	if f.Step == 0 && f.Cut && f.Chance(0) < commonplace {
+		return "a later step"
+	}
+	kind, _, _ := strings.Cut(f.Name, " ")
+	return kind
 }
 
 // root is Anscombe's transformation, which makes the noise of small and large counts alike.

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"strings"
 	"testing"
 )
 
@@ -28,7 +29,8 @@ func TestTheStepThatDecides(t *testing.T) {
 	} {
 		f := Futures{Of: 30, Failed: x.failed}
 		f.Decide(names)
-		if f.Step != x.step || f.Step > 0 && f.Name != names[f.Step-1] || f.String() != x.want {
+		if f.Step != x.step || f.Step > 0 && f.Name != names[f.Step-1] || f.String() != x.want ||
+			!strings.HasPrefix(f.Name, f.Kind()) {
 			t.Errorf("%v: step %d, %s, %s", x.failed, f.Step, f.Name, &f)
 		}
 	}
@@ -39,11 +41,14 @@ func TestWhatIsKnownOfTheChanceOfFailure(t *testing.T) {
 	if !f.Known(7) || f.Chance(7) != 1 || f.Chance(0) != 0 {
 		t.Errorf("%+v is decided", f)
 	}
+	if f.Kind() != "" {
+		t.Errorf("%+v has no step, and it is %s", f, f.Kind())
+	}
 	if f.Cut = true; f.Known(2) || !f.Known(1) {
 		t.Errorf("%+v is not known after its second step", f)
 	}
 	const later = "a step after step 2, up to which 20% of the random futures fail: to look further took too long"
-	if f.Failed = []int{2, 3, 2}; f.String() != later {
+	if f.Failed = []int{2, 3, 2}; f.String() != later || f.Kind() != "a later step" {
 		t.Errorf("%+v: %s", f, &f)
 	}
 }
