@@ -156,15 +156,21 @@ func (p *parts) missing() {
 	}
 }
 
-// undone returns, in order, the numbers of the parts that are missing, have not ended, or lack runs of a scenario.
+// undone returns, in order, the numbers of the parts that are missing, have not ended, lack runs of a scenario, or have
+// a portion that is missing or damaged.
 func (p *parts) undone() (numbers []string) {
 	for i := uint64(1); i <= p.of; i++ {
 		k := slices.IndexFunc(p.list, func(x partRead) bool { return x.Index == i })
-		if k < 0 || p.list[k].Unended != "" || slices.ContainsFunc(p.list[k].Scenarios, func(s shardScenario) bool {
+		if k >= 0 && p.list[k].Unended == "" && !slices.ContainsFunc(p.list[k].Scenarios, func(s shardScenario) bool {
 			return s.Cut != ""
 		}) {
-			numbers = append(numbers, fmt.Sprint(i))
+			err := p.list[k].portionError()
+			if err == nil {
+				continue
+			}
+			p.damaged(err)
 		}
+		numbers = append(numbers, fmt.Sprint(i))
 	}
 	return numbers
 }

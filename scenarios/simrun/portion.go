@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -127,22 +128,15 @@ func (c *mergeFlags) portions(ctx context.Context, a *app, parts *parts) (int, e
 	var all []*prove.PortionReader
 	frontier := "" // of the portions so far
 	for _, p := range parts.list {
-		f, err := files.Open(filepath.Join(p.dir, portionName))
+		x, f, err := p.portion()
 		if errors.Is(err, fs.ErrNotExist) && p.Unended != "" {
 			continue // as readParts has noted
 		}
 		if err != nil {
-			return 0, fmt.Errorf("part %d/%d is done, expected its portion: %w", p.Index, p.Of, err)
+			return 0, err
 		}
 		defer f.Close()
-		x, err := prove.NewPortionReader(f)
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", f.Name(), err)
-		}
 		all = append(all, x)
-		if x.Part != p.Index || x.Of != p.Of {
-			return 0, fmt.Errorf("%s is portion %d/%d, expected that of part %d/%d", f.Name(), x.Part, x.Of, p.Index, p.Of)
-		}
 		if !reflect.DeepEqual(x.Claim, all[0].Claim) {
 			return 0, fmt.Errorf("%s is a portion of another scope, expected one of %s", f.Name(), all[0].Claim.Scenario)
 		}
@@ -186,6 +180,39 @@ func (c *mergeFlags) portions(ctx context.Context, a *app, parts *parts) (int, e
 		return 0, rec.fails(ctx, err)
 	}
 	return m.ended(ctx, a, rec, 1, nil, "", "")
+}
+
+// portion opens the portion of a part.
+func (p partRead) portion() (*prove.PortionReader, *os.File, error) {
+	f, err := files.Open(filepath.Join(p.dir, portionName))
+	if err != nil {
+		return nil, nil, fmt.Errorf("part %d/%d is done, expected its portion: %w", p.Index, p.Of, err)
+	}
+	x, err := prove.NewPortionReader(f)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%s: %w", f.Name(), err)
+	case x.Part != p.Index || x.Of != p.Of:
+		err = fmt.Errorf("%s is portion %d/%d, expected that of part %d/%d", f.Name(), x.Part, x.Of, p.Index, p.Of)
+	default:
+		return x, f, nil
+	}
+	f.Close()
+	return nil, nil, err
+}
+
+// portionError reads the portion of a part of a scope to its end, and returns what is wrong with it.
+func (p partRead) portionError() error {
+	if p.Parameters.Split == "" {
+		return nil
+	}
+	x, f, err := p.portion()
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, _, err = prove.UnitePortions([]*prove.PortionReader{x})
+	return err
 }
 
 // united returns the result of all portions together.

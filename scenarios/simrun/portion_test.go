@@ -81,6 +81,32 @@ func TestPortionsOfOneScopeMergeToTheWhole(t *testing.T) {
 	}
 }
 
+// A merge refuses such a portion, so -undone has to name its part.
+func TestAPortionThatIsMissingOrDamagedIsExploredAgain(t *testing.T) {
+	t.Chdir(t.TempDir())
+	portions(t, 4, "lock/lock", "-most", "0")
+	text, err := os.ReadFile("parts/1/portion")
+	if err := errors.Join(err, os.Remove("parts/2/portion")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, "parts/3/portion", string(text))
+	text[len(text)-40] ^= 1 // of the last fingerprint
+	write(t, "parts/1/portion", string(text))
+	r := simrun(t, "merge", "-undone", "parts")
+	if r.code != exitHeld || r.out != "1,2,3\n" || !strings.Contains(r.err, "portion 1/4: it is damaged") ||
+		!strings.Contains(r.err, "part 2/4 is done, expected its portion: ") ||
+		!strings.Contains(r.err, "parts/3/portion is portion 1/4, expected that of part 3/4") {
+		t.Errorf("%+v", r)
+	}
+	for i := 1; i <= 3; i++ {
+		simrun(t, "prove", "-split", "-shard", fmt.Sprintf("%d/4", i), "-o", fmt.Sprintf("parts/%d", i), "lock/lock",
+			"-most", "0")
+	}
+	if r := simrun(t, "merge", "-undone", "parts"); r != (result{out: "\n"}) {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestAPipeIsNoPortion(t *testing.T) {
 	t.Chdir(t.TempDir())
 	portions(t, 2, "lock/lock", "-most", "0")
