@@ -138,9 +138,9 @@ type quiet struct{}
 func (quiet) Printf(string, ...any) {}
 
 // Dialer returns a dialer for code that calls zk.Connect itself, to pass to zk.WithDialer. It makes a client, c1, c2
-// and so on, and another one for each session that is opened with it while one is open. The code must close the
-// connection before the run ends. A dial to an address that is not in [Cluster.Addrs] fails as if no server were there:
-// no such host, connection refused.
+// and so on, and another one for each session that is opened with it while one is open. If the code ends and has not
+// closed the connection, the run fails. A dial to an address that is not in [Cluster.Addrs] fails as if no server were
+// there: no such host, connection refused.
 //
 //zksim:ignore only on real connections
 func (c *Cluster) Dialer() zk.Dialer {
@@ -300,8 +300,10 @@ func (c *Cluster) run(code func(c *Cluster), run func() error) error {
 	}
 	if where := waiting(maybe); where != "" {
 		c.fail("goroutines go on when the code has ended: " + where)
-		c.tell()
+	} else if n := unclosed(); n > 0 {
+		c.fail(fmt.Sprintf("the code has ended and has not closed %s", history.Counted(n, "connection")))
 	}
+	c.tell()
 	return err
 }
 
@@ -344,8 +346,22 @@ func (c *Cluster) close() {
 }
 
 // waiting says where the goroutines of this run wait, except those of the client library.
-func waiting(o outlook) string {
-	var list []stacks.Goroutine
+func waiting(o outlook) string { return waits(goroutines(), o) }
+
+// unclosed returns how many connections of the client library go on. Each has one goroutine that connects again.
+func unclosed() (n int) {
+	for _, g := range goroutines() {
+		if slices.ContainsFunc(g.Frames(), func(x stacks.Frame) bool {
+			return strings.HasSuffix(x.Func, clientLibrary+"(*Conn).loop")
+		}) {
+			n++
+		}
+	}
+	return n
+}
+
+// goroutines returns the goroutines of this run, except the calling one.
+func goroutines() (list []stacks.Goroutine) {
 	here := stacks.Current()
 	var d stacks.Dump
 	d.Each(func(g stacks.Goroutine) bool {
@@ -354,7 +370,7 @@ func waiting(o outlook) string {
 		}
 		return true
 	})
-	return waits(list, o)
+	return list
 }
 
 // calledBy separates the calls of a stack.

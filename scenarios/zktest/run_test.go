@@ -195,6 +195,20 @@ func TestHiddenBareLeak(t *testing.T) {
 	})
 }
 
+func TestHiddenUnclosed(t *testing.T) {
+	hidden(t)
+	zktest.Run(t, func(c *zktest.Cluster) {
+		conn, _, err := zk.Connect(c.Addrs(), 10*time.Second, zk.WithDialer(c.Dialer()), zk.WithLogger(silent{}))
+		if err != nil {
+			c.Errorf("%v", err)
+			return
+		}
+		if _, err := conn.Create("/x", nil, 0, open); err == nil || err == zk.ErrNodeExists {
+			conn.Close()
+		}
+	})
+}
+
 func TestHiddenLateError(t *testing.T) {
 	hidden(t)
 	zktest.Run(t, func(c *zktest.Cluster) {
@@ -384,6 +398,7 @@ func TestGoroutinesThatStayAreAFinding(t *testing.T) {
 	expect(t, runHidden(t, t.TempDir(), "TestHiddenLeak"), "goroutines go on when the code has ended")
 	expect(t, runHidden(t, t.TempDir(), "TestHiddenBareLeak"), "goroutines go on when the code has ended",
 		"for a WaitGroup (zktest_test.TestHiddenBareLeak.func1)")
+	expect(t, runHidden(t, t.TempDir(), "TestHiddenUnclosed"), "the code has ended and has not closed 1 connection")
 }
 
 func TestCodeWithoutAConnectionIsAFinding(t *testing.T) {
