@@ -175,7 +175,11 @@ func (x *Outcome) Certain() string {
 	if x.Every > 0 {
 		most = "at most "
 	}
-	return fmt.Sprintf("; every schedule of %s with %s%s", history.Counted(x.Scope.Clients, "client"), most,
+	once := ""
+	if x.Scenario.Rounds > 1 { // the scope has one of them
+		once = " in 1 round"
+	}
+	return fmt.Sprintf("; every schedule of %s%s with %s%s", history.Counted(x.Scope.Clients, "client"), once, most,
 		FaultsText(x.Every))
 }
 

@@ -35,6 +35,20 @@ func TestTheScopeOfExhaustiveSearchHasNoFaultsThatTheScenarioHasNot(t *testing.T
 	}
 }
 
+// TestWhatIsExploredOfAScenarioWithRoundsIsOneOfThem looks at what is said of a search that has come to its end.
+func TestWhatIsExploredOfAScenarioWithRoundsIsOneOfThem(t *testing.T) {
+	for name, want := range map[string]string{
+		"lock/lock":    "; every schedule of 2 clients in 1 round with no fault",
+		"lock/fan-out": "; every schedule of 2 clients with no fault",
+	} {
+		x := pipeline.NewOutcome(&engine.Report{Scenario: catalog.Named(name)}, "")
+		x.Every = 0
+		if sc, err := x.Scope.Of(x.Scenario); err != nil || sc.Scenario.Rounds > 1 || x.Certain() != want {
+			t.Errorf("%s: %d rounds, %q, %v", name, sc.Scenario.Rounds, x.Certain(), err)
+		}
+	}
+}
+
 // TestAScheduleAloneLeavesNothingOfAnEarlierFailure writes one into a folder that has everything.
 func TestAScheduleAloneLeavesNothingOfAnEarlierFailure(t *testing.T) {
 	dir := t.TempDir()
