@@ -71,7 +71,7 @@ func MeasureLive(ctx context.Context, e Ensemble, v *Variant, clients int) (Meas
 	}
 	h, times, err := e.Observe(ctx, &s, c.conduct)
 	if err != nil {
-		return Measurement{}, fmt.Errorf("%s with %d clients on ZooKeeper: %w", v.Name, clients, err)
+		return Measurement{}, fmt.Errorf("%s with %s on ZooKeeper: %w", v.Name, history.Counted(clients, "client"), err)
 	}
 	t := v.count(h, times, c.begun, clients)
 	m := t.m

@@ -134,6 +134,7 @@ func (x *liveCheck) parse() (err error) {
 	} else if x.plan, err = faults.ParseReal(c.plan); err != nil {
 		return fmt.Errorf("-faults: %w", err)
 	}
+	x.plan = slices.DeleteFunc(x.plan, func(r faults.Rule) bool { return r.Budget == 0 }) // they strike nothing
 	x.size, x.mine = cmp.Or(len(x.addrs), c.nodes), len(x.addrs) == 0
 	if err = x.plan.Possible(x.size, x.mine); err != nil && !x.own {
 		return fmt.Errorf("-faults: %w", err)

@@ -114,6 +114,11 @@ func TestAPlanThatStrikesNothingIsInconclusive(t *testing.T) {
 	if r.code != exitInconclusive || !strings.Contains(r.out, "nothing of the plan has struck in 2 runs") {
 		t.Errorf("%+v", r)
 	}
+	r = simrun(t, "check", "-backend", "zookeeper", "-session-timeout", "1500ms", "-faults", "disconnect=0", "-seeds", "1",
+		"counter/counter")
+	if r.code != exitHeld || !strings.HasPrefix(r.out, "held ") {
+		t.Errorf("%+v, expected what -faults none gives", r)
+	}
 }
 
 func TestAnAimAtAClientThatThereIsNotIsRefusedBeforeServersStart(t *testing.T) {
