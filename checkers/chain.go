@@ -22,7 +22,8 @@ type Link struct {
 	Circle bool     // the client that has what it waits for was named before
 	Calls  []string // as in history.Waiting
 
-	leads int // the index of the path that the next one has
+	owner int32 // the client that has what this one waits for; 0 if there is none
+	leads int   // the index of the path that the owner has
 }
 
 // Chain returns who holds everybody up in a run that has come to rest. It begins with a client that waits. Each next
@@ -34,8 +35,7 @@ func Chain(h *history.History) (chain []Link) {
 	}
 	for x := cause(h); ; {
 		l := linkOf(h, x)
-		owner, _ := whoHas(h, x)
-		next := slices.IndexFunc(h.Waiting, func(y history.Waiting) bool { return y.Client == owner })
+		next := slices.IndexFunc(h.Waiting, func(y history.Waiting) bool { return y.Client == l.owner })
 		l.Circle = next >= 0 && slices.ContainsFunc(chain, func(y Link) bool { return y.Client == h.Waiting[next].Client })
 		chain = append(chain, l)
 		if next < 0 || l.Circle || h.Waiting[next].Client == l.Client {
@@ -65,7 +65,7 @@ func Behind(h *history.History, chain []Link) (behind []Link) {
 
 func linkOf(h *history.History, x history.Waiting) Link {
 	l := Link{Client: x.Client, Task: x.Where, Paths: x.Paths, Calls: x.Calls}
-	_, l.leads = whoHas(h, x)
+	l.owner, l.leads = whoHas(h, x)
 	for _, p := range x.Paths {
 		l.States = append(l.States, state(h, p, x.Client))
 	}

@@ -161,18 +161,23 @@ func (p *parts) missing() {
 func (p *parts) undone() (numbers []string) {
 	for i := uint64(1); i <= p.of; i++ {
 		k := slices.IndexFunc(p.list, func(x partRead) bool { return x.Index == i })
-		if k >= 0 && p.list[k].Unended == "" && !slices.ContainsFunc(p.list[k].Scenarios, func(s shardScenario) bool {
-			return s.Cut != ""
-		}) {
-			err := p.list[k].portionError()
-			if err == nil {
-				continue
-			}
-			p.damaged(err)
+		if k < 0 || !p.done(&p.list[k]) {
+			numbers = append(numbers, fmt.Sprint(i))
 		}
-		numbers = append(numbers, fmt.Sprint(i))
 	}
 	return numbers
+}
+
+// done reports whether a part has all that it should, and notes what is damaged.
+func (p *parts) done(x *partRead) bool {
+	if x.Unended != "" || slices.ContainsFunc(x.Scenarios, func(s shardScenario) bool { return s.Cut != "" }) {
+		return false
+	}
+	err := x.portionError()
+	if err != nil {
+		p.damaged(err)
+	}
+	return err == nil
 }
 
 // mostNamed is how many parts are named one by one.

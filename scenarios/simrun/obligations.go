@@ -206,10 +206,12 @@ func (c *proveFlags) provePart(
 	ctx context.Context, a *app, list *obligationsFile, part shard.Part, kind *regexp.Regexp, o prove.Options,
 ) (int, error) {
 	var mine []prove.Obligation
+	var scopes []prove.Scope
 	var names []string
 	k := 0
 	for i, x := range list.Obligations {
-		if _, err := x.Scope(a.all); err != nil {
+		sc, err := x.Scope(a.all)
+		if err != nil {
 			return 0, fmt.Errorf("%s: number %d: %w", c.obligations, i+1, err)
 		}
 		if !kind.MatchString(x.Kind) {
@@ -217,6 +219,7 @@ func (c *proveFlags) provePart(
 		}
 		if k++; part.Has(k - 1) {
 			mine = append(mine, x)
+			scopes = append(scopes, sc)
 			names = append(names, x.String())
 		}
 	}
@@ -238,7 +241,7 @@ func (c *proveFlags) provePart(
 	}
 	var t tally
 	err = rec.each(ctx, false, func(i int, out io.Writer) (outcome, error) {
-		y, err := c.obligation(ctx, a.to(out).nth(i, len(mine)), &mine[i], w, o, &t)
+		y, err := c.obligation(ctx, a.to(out).nth(i, len(mine)), &mine[i], scopes[i], w, o, &t)
 		if err != nil && len(mine) > 1 {
 			return c.endedBy(err, out, names[i]), nil
 		}
@@ -255,14 +258,10 @@ func (c *proveFlags) provePart(
 	return rec.end(ctx, a, &t, text, c.lost)
 }
 
-// obligation proves one obligation and notes the result, unless it was interrupted.
+// obligation proves one obligation, whose scope is sc, and notes the result, unless it was interrupted.
 func (c *proveFlags) obligation(
-	ctx context.Context, a *app, x *prove.Obligation, w *shardWriter, o prove.Options, t *tally,
+	ctx context.Context, a *app, x *prove.Obligation, sc prove.Scope, w *shardWriter, o prove.Options, t *tally,
 ) (outcome, error) {
-	sc, err := x.Scope(a.all)
-	if err != nil {
-		return outcome{}, fmt.Errorf("%s: %w", c.obligations, err)
-	}
 	limited, cancel := context.WithTimeout(ctx, c.duration)
 	defer cancel()
 	bar := a.progress("prove", x.String(), 0)

@@ -298,9 +298,10 @@ func (c *Cluster) run(code func(c *Cluster), run func() error) error {
 	if c.broken != "" || alone && runtime.NumGoroutine() <= before { // looking at all of them takes long
 		return err
 	}
-	if where := waiting(maybe); where != "" {
+	left := goroutines()
+	if where := waits(left, maybe); where != "" {
 		c.fail("goroutines go on when the code has ended: " + where)
-	} else if n := unclosed(); n > 0 {
+	} else if n := unclosed(left); n > 0 {
 		c.fail(fmt.Sprintf("the code has ended and has not closed %s", history.Counted(n, "connection")))
 	}
 	c.tell()
@@ -349,8 +350,8 @@ func (c *Cluster) close() {
 func waiting(o outlook) string { return waits(goroutines(), o) }
 
 // unclosed returns how many connections of the client library go on. Each has one goroutine that connects again.
-func unclosed() (n int) {
-	for _, g := range goroutines() {
+func unclosed(list []stacks.Goroutine) (n int) {
+	for _, g := range list {
 		if slices.ContainsFunc(g.Frames(), func(x stacks.Frame) bool {
 			return strings.HasSuffix(x.Func, clientLibrary+"(*Conn).loop")
 		}) {
